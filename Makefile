@@ -1,0 +1,42 @@
+# Everything sets itself up in .venv on a machine with Python 3.11 or later, and reuses it the next time.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: demo test lint docs bench clean
+
+demo: .venv/demo.stamp  ## simulate, fit, print and plot
+	$(BIN)/bayesing demo --force
+
+test: lint  ## lint, types and tests
+	$(BIN)/python -m pytest
+
+lint: .venv/dev.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+docs: .venv/docs.stamp  ## the documentation site, in docs/_build/html
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+bench: .venv/dev.stamp  ## speed, as ratios within one run
+	$(BIN)/python benchmarks/speed.py
+
+clean:
+	rm -rf .venv docs/_build docs/gallery
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/demo.stamp: pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) --editable .
+	@touch $@
+
+.venv/dev.stamp: pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) --editable ".[dev]"
+	@touch $@ .venv/demo.stamp
+
+.venv/docs.stamp: pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) --editable ".[docs]"
+	@touch $@ .venv/demo.stamp

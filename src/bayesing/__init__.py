@@ -1,0 +1,67 @@
+"""Empirical Bayes for Boltzmann machines.
+
+From N snapshots of n binary variables, infer how strong the couplings are
+(gamma = J^2) and the field H, after M. Yasuda and T. Obuchi, *Empirical Bayes
+Method for Boltzmann Machines* (arXiv:1906.06002), and beyond.
+
+    >>> import bayesing as bs
+    >>> sim = bs.simulate(n_spins=100, n_samples=40, J=0.6, seed=1)
+    >>> eb = bs.EmpiricalBayes(method="plefka").fit(sim.spins)
+    >>> print(f"J = {eb.J_:.2f}, H = {eb.H_:.2f}")
+    J = 0.59, H = 0.00
+
+Names are resolved when first used, so that ``import bayesing`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "BayesingWarning": "exceptions",
+    "BoundWarning": "exceptions",
+    "EmpiricalBayes": "empirical_bayes",
+    "IsingModel": "ising",
+    "LaplaceWarning": "exceptions",
+    "MomentAccumulator": "moments",
+    "Simulation": "generator",
+    "SpinMoments": "moments",
+    "as_spins": "spins",
+    "simulate": "generator",
+}
+
+__all__ = [
+    "BayesingWarning",
+    "BoundWarning",
+    "EmpiricalBayes",
+    "IsingModel",
+    "LaplaceWarning",
+    "MomentAccumulator",
+    "Simulation",
+    "SpinMoments",
+    "as_spins",
+    "simulate",
+]
+
+if TYPE_CHECKING:
+    from .empirical_bayes import EmpiricalBayes
+    from .exceptions import BayesingWarning, BoundWarning, LaplaceWarning
+    from .generator import Simulation, simulate
+    from .ising import IsingModel
+    from .moments import MomentAccumulator, SpinMoments
+    from .spins import as_spins
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'bayesing' has no attribute {name!r}")
+    value = getattr(import_module(f".{_HOME[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

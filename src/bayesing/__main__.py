@@ -1,0 +1,5 @@
+"""``python -m bayesing``."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,13 @@
+"""Warnings, all of them subclasses of :class:`BayesingWarning`. Wrong input is a plain ``ValueError``."""
+
+
+class BayesingWarning(UserWarning):
+    """Base class: ``warnings.simplefilter("error", bs.BayesingWarning)`` makes them all errors."""
+
+
+class BoundWarning(BayesingWarning):
+    """An estimate lies at the end of its range and is not to be taken at face value."""
+
+
+class LaplaceWarning(BayesingWarning):
+    """The condition under which the Laplace prior gives the Gaussian result does not hold."""

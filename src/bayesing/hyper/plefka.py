@@ -1,0 +1,208 @@
+r"""The paper's estimator: replica method and Plefka expansion to second order in gamma.
+
+With tau replicas (tau = xN, a natural number, and finally tau = -N) the Gibbs free energy of the replicated
+system at magnetisation m is expanded around gamma = 0 (Eq. 22),
+
+.. math::
+
+    \frac{G(m, H, \gamma)}{nN} = \frac{\tau}{N} \left[ -H m + e(m) \right]
+        + \phi^{(1)}(m) \gamma + \phi^{(2)}(m) \gamma^2 + O(\gamma^3),
+
+from which the evidence follows (Eq. 24),
+
+.. math::
+
+    L_{EB}(H, \gamma) = H M - \operatorname{extr}_m \left[ H m - e(m) + \Phi(m) \gamma
+        + \phi^{(2)}(m) \gamma^2 \right].
+
+Its stationary point has m = M and is known in closed form. Equation numbers are those of M. Yasuda and
+T. Obuchi, *Empirical Bayes Method for Boltzmann Machines*, arXiv:1906.06002.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import xlogy
+
+from ..moments import SpinMoments
+
+Case = Literal["zero", "interior", "infinite"]
+
+
+@dataclass(frozen=True)
+class PlefkaFit:
+    """gamma_hat with its case, H_hat, and the two coefficients at m = M that decide them."""
+
+    gamma: float
+    H: float
+    case: Case
+    Phi: float
+    phi2: float
+
+
+def e(m: Any) -> Any:
+    """Negative mean-field entropy e(m) (Eq. 23); 0 at m = ±1."""
+    up, down = (1 + m) / 2, (1 - m) / 2
+    return xlogy(up, up) + xlogy(down, down)
+
+
+def phi1(m: Any, moments: SpinMoments, tau: float | None = None) -> Any:
+    """First coefficient of the expansion (Eq. B4), at ``tau`` replicas; None is tau = -N."""
+    a, b = _phi1_coefficients(moments, tau)
+    return a * m**2 + b * m**4
+
+
+def phi1_slope(m: Any, moments: SpinMoments, tau: float | None = None) -> Any:
+    """d phi1 / dm, which is also d Phi / dm at tau = -N."""
+    a, b = _phi1_coefficients(moments, tau)
+    return 2 * a * m + 4 * b * m**3
+
+
+def Phi(m: Any, moments: SpinMoments) -> Any:
+    """Coefficient of gamma in the evidence (Eq. 25): phi1 at tau = -N, less what the data alone give."""
+    n, N = moments.n, moments.N
+    return phi1(m, moments) - (n - 1) * N / (4 * n) * (moments.C2 - 1 / N)
+
+
+def phi2(m: Any, moments: SpinMoments, tau: float | None = None) -> Any:
+    """Second coefficient of the expansion (Eq. B9; Eq. 26 at tau = -N, the default)."""
+    a, b, c, d, f = _phi2_coefficients(moments, tau)
+    v = 1 - m**2
+    return a * m**2 * v + b * v**2 + c * m**2 * v**2 + d * m**4 * v**2 + f * (1 - m**4) ** 2
+
+
+def phi2_slope(m: Any, moments: SpinMoments, tau: float | None = None) -> Any:
+    """d phi2 / dm, term by term."""
+    a, b, c, d, f = _phi2_coefficients(moments, tau)
+    v = 1 - m**2
+    return (
+        2 * a * m * (1 - 2 * m**2)
+        - 4 * b * m * v
+        + 2 * c * m * v * (1 - 3 * m**2)
+        + 4 * d * m**3 * v * (1 - 2 * m**2)
+        - 8 * f * m**3 * (1 - m**4)
+    )
+
+
+def fit_plefka(moments: SpinMoments) -> PlefkaFit:
+    """gamma_hat (Eq. 31) and H_hat (Eq. 30), without iterations.
+
+    gamma_hat maximises -Phi(M) gamma - phi2(M) gamma^2 over gamma >= 0: "zero", "interior" or "infinite".
+    """
+    M = moments.M
+    if abs(M) == 1:
+        raise ValueError(
+            f"Expected spins that vary: found every spin equal to {M:+.0f} in every sample, which "
+            "says nothing about couplings and would need an infinite field."
+        )
+    first, second = float(Phi(M, moments)), float(phi2(M, moments))
+    case: Case
+    if second > 0 and first < 0:
+        case, gamma = "interior", -first / (2 * second)
+    elif (second > 0 and first >= 0) or (second == 0 and first > 0):
+        case, gamma = "zero", 0.0
+    else:
+        case, gamma = "infinite", math.inf
+    return PlefkaFit(gamma, _field(gamma, moments), case, first, second)
+
+
+def _field(gamma: float, moments: SpinMoments) -> float:
+    """H_hat = atanh M - phi1'(M) gamma - phi2'(M) gamma^2, or its limit where gamma is infinite."""
+    M = moments.M
+    slope1, slope2 = float(phi1_slope(M, moments)), float(phi2_slope(M, moments))
+    if math.isinf(gamma):
+        leading = slope2 or slope1
+        return -math.copysign(math.inf, leading) if leading else math.atanh(M)
+    return math.atanh(M) - slope1 * gamma - slope2 * gamma**2
+
+
+def evidence(H: ArrayLike, gamma: ArrayLike, moments: SpinMoments) -> NDArray[np.float64]:
+    """L_EB(H, gamma) per spin and sample (Eq. 24), for arrays that broadcast.
+
+    The extremum over m is the one continuous with m = tanh H at gamma = 0. The value is NaN where that
+    branch has ended, in a fold with another extremum, at a smaller gamma. (H_hat, gamma_hat) is a stationary
+    point if its extremum m = M lies on that branch; with a field and strong couplings it may lie on another.
+    """
+    H, gamma = np.broadcast_arrays(np.asarray(H, float), np.asarray(gamma, float))
+    if not np.isfinite(H).all():
+        raise ValueError("H must be finite: found an infinite or missing value.")
+    if not (np.isfinite(gamma).all() and (gamma >= 0).all()):
+        raise ValueError("gamma must be finite and not negative: found a value that is not.")
+    m = np.empty(H.shape)
+    for field in np.unique(H):
+        m[field == H] = extremum(float(field), gamma[field == H], moments)
+    return H * moments.M - (H * m - e(m) + Phi(m, moments) * gamma + phi2(m, moments) * gamma**2)
+
+
+def extremum(H: float, gammas: NDArray[np.float64], moments: SpinMoments) -> NDArray[np.float64]:
+    r"""m at each of ``gammas`` on the branch that starts as tanh H at gamma = 0; NaN beyond its fold.
+
+    With m = tanh(theta) the condition is g = H - theta + phi1'(m) gamma + phi2'(m) gamma^2 = 0 (Eq. 30). The
+    curve g(theta, gamma) = 0 is followed along its tangent, which stays regular where gamma turns back.
+    """
+    from scipy.integrate import solve_ivp  # a third of a second to import, and only needed here
+
+    targets, place = np.unique(gammas[gammas > 0], return_inverse=True)
+    m = np.full(len(gammas), math.tanh(H))
+    if not targets.size:
+        return m
+
+    def condition(theta: float, gamma: float) -> tuple[float, float, float]:
+        """g and its derivatives by theta and gamma."""
+        m, h = math.tanh(theta), 1e-30
+        # A complex step: the imaginary part is h times the derivative, and nothing cancels.
+        slope1, slope2 = phi1_slope(complex(m, h), moments), phi2_slope(complex(m, h), moments)
+        g = H - theta + slope1.real * gamma + slope2.real * gamma**2
+        by_theta = (slope1.imag * gamma + slope2.imag * gamma**2) / h * (1 - m**2) - 1
+        return g, by_theta, slope1.real + 2 * slope2.real * gamma
+
+    def tangent(_: float, point: NDArray[np.float64]) -> list[float]:
+        _, by_theta, by_gamma = condition(*map(float, point))
+        length = math.hypot(by_theta, by_gamma)
+        return [by_gamma / length, -by_theta / length]
+
+    def folded(_: float, point: NDArray[np.float64]) -> float:
+        return condition(*map(float, point))[1]
+
+    events: list[Any] = [lambda _, point, gamma=gamma: point[1] - gamma for gamma in targets.tolist()]
+    events[-1].terminal = True
+    folded.terminal = True  # type: ignore[attr-defined]
+    curve = solve_ivp(tangent, (0, math.inf), [H, 0.0], events=[*events, folded], rtol=1e-8, atol=1e-10)
+
+    m_at = np.full(len(targets), math.nan)
+    for k, (gamma, points) in enumerate(zip(targets.tolist(), curve.y_events[:-1], strict=True)):
+        if len(points):
+            theta = float(points[0][0])
+            for _ in range(3):  # Newton, from next to the solution
+                g, by_theta, _ = condition(theta, gamma)
+                theta -= g / by_theta
+            m_at[k] = math.tanh(theta)
+    m[gammas > 0] = m_at[place]
+    return m
+
+
+def _phi1_coefficients(moments: SpinMoments, tau: float | None) -> tuple[float, float]:
+    n, N = moments.n, moments.N
+    tau = -N if tau is None else tau
+    K = tau * (tau - 1) / 2
+    return -(n - 1) * tau * moments.C1 / (2 * n), -(n - 1) * K / (2 * n * N)
+
+
+def _phi2_coefficients(
+    moments: SpinMoments, tau: float | None
+) -> tuple[float, float, float, float, float]:
+    n, N = moments.n, moments.N
+    tau = -N if tau is None else tau
+    K = tau * (tau - 1) / 2
+    return (
+        -((n - 1) ** 2) * tau * N * moments.Omega / (2 * n**2),
+        -(n - 1) * tau * N * moments.C2 / (4 * n**2),
+        -(n - 1) * K * moments.C1 / n**2,
+        -(n - 1) * K * (n + tau - 3) / (2 * n**2 * N),
+        -(n - 1) * K / (4 * n**2 * N),
+    )

@@ -1,0 +1,1 @@
+"""Samplers that draw spins from a given Boltzmann machine, one a file."""

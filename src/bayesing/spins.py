@@ -1,0 +1,155 @@
+"""Spins in, whatever they look like: validation, and encoding as ±1.
+
+Rows are samples, columns are spins. Accepted are ±1, 0/1 and bool, of any integer or
+float dtype, as NumPy arrays, nested lists, pandas or polars data frames. 0 and False
+become -1. An array that holds only 1s is read as all +1, which both encodings agree on.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Spins = NDArray[np.int8]
+
+_EXPECTED = "Spins must be ±1, 0/1 or bool"
+
+
+def as_spins(X: ArrayLike, *, min_samples: int = 2, min_spins: int = 2) -> Spins:
+    """Check ``X`` and return it as a C-contiguous int8 array of ±1, shape (N samples, n spins).
+
+    >>> as_spins([[0, 1], [1, 1]])
+    array([[-1,  1],
+           [ 1,  1]], dtype=int8)
+    """
+    return encode(X, min_samples=min_samples, min_spins=min_spins)[0]
+
+
+def encode(X: ArrayLike, *, min_samples: int = 2, min_spins: int = 2) -> tuple[Spins, str]:
+    """Like :func:`as_spins`, and say which encoding was found: "±1", "0/1", or "1" if all are 1."""
+    array = _numeric_array(X)
+    _check_shape(array.shape, min_samples, min_spins)
+    if array.flags.f_contiguous and not array.flags.c_contiguous:  # walk along memory
+        spins, lowest = _truncate(array.T, transposed=True)
+        spins = np.ascontiguousarray(spins.T)
+    else:
+        spins, lowest = _truncate(array)
+
+    if lowest < 0:
+        zeros = spins == 0
+        if zeros.any():
+            row, column = np.argwhere(zeros)[0]
+            raise ValueError(
+                f"{_EXPECTED}: found 0 beside -1 and 1 at {_place(row, column)}. If 0 marks a "
+                "missing value, leave out its row or column first."
+            )
+        return spins, "±1"
+    all_ones = lowest > 0
+    np.multiply(spins, 2, out=spins)
+    np.subtract(spins, 1, out=spins)
+    return spins, "1" if all_ones else "0/1"
+
+
+def _truncate(array: NDArray[Any], transposed: bool = False) -> tuple[Spins, int]:
+    """Copy an array with entries in {-1, 0, 1} to int8, and return its lowest entry.
+
+    Goes through the rows in blocks that stay in cache, because the passes over memory are the cost.
+    """
+    spins = np.empty(array.shape, np.int8)
+    lowest = 1
+    step = max(1, 2**16 // array.shape[1])
+    fractions = array.dtype.kind == "f"
+    for start in range(0, len(array), step):
+        block, out = array[start : start + step], spins[start : start + step]
+        low, high = block.min(), block.max()
+        within = bool(low >= -1 and high <= 1)  # False for NaN
+        if within:
+            out[...] = block
+            # In [-1, 1] truncation leaves every entry alone but the proper fractions, which it makes zero.
+            within = not fractions or np.count_nonzero(block != 0) == np.count_nonzero(out)
+        if not within:
+            _reject(block, start, transposed)
+        lowest = min(lowest, int(low))
+    return spins, lowest
+
+
+def _reject(block: NDArray[Any], start: int, transposed: bool) -> NoReturn:
+    row, column = np.argwhere(~np.isin(block, (-1, 0, 1)))[0]
+    value = block[row, column]
+    row += start
+    where = _place(column, row) if transposed else _place(row, column)
+    if np.isnan(value):
+        raise ValueError(
+            f"{_EXPECTED}: found a missing value (NaN) at {where}. Leave out its row or column first."
+        )
+    raise ValueError(f"{_EXPECTED}: found {value} at {where}. Recode the data to two values first.")
+
+
+def _place(row: int, column: int) -> str:
+    return f"row {row + 1}, column {column + 1} (counting from 1)"
+
+
+def _check_shape(shape: tuple[int, ...], min_samples: int, min_spins: int) -> None:
+    if len(shape) != 2:
+        raise ValueError(
+            f"Spins must be a 2-D array, rows are samples and columns are spins: found {len(shape)} "
+            "dimension(s). Reshape your data, with X.reshape(-1, 1) for one spin or X.reshape(1, -1) "
+            "for one sample."
+        )
+    n_samples, n_spins = shape
+    if n_samples < min_samples:
+        raise ValueError(
+            f"At least {min_samples} samples (rows) are needed: found n_samples={n_samples}. "
+            "Rows are samples, columns are spins; transpose the data if they are the other way round."
+        )
+    if n_spins < min_spins:
+        raise ValueError(
+            f"At least {min_spins} spins (columns) are needed: found n_features={n_spins}. "
+            "Rows are samples, columns are spins; transpose the data if they are the other way round."
+        )
+
+
+def _numeric_array(X: Any) -> NDArray[Any]:
+    """``X`` as an array of bool, integers or floats; no copy where that is possible."""
+    if hasattr(X, "toarray") and not isinstance(X, np.ndarray):
+        raise ValueError(f"{_EXPECTED} in a dense array: found a sparse {type(X).__name__}. Use X.toarray().")
+    if np.ma.is_masked(X):
+        row, column = np.argwhere(np.atleast_2d(np.ma.getmaskarray(X)))[0]
+        raise ValueError(
+            f"{_EXPECTED}: found a missing (masked) value at {_place(row, column)}. "
+            "Leave out its row or column first."
+        )
+    if hasattr(X, "to_numpy"):
+        X = X.to_numpy()
+    try:
+        array = np.asarray(X)
+    except ValueError as error:
+        raise ValueError(f"{_EXPECTED}, in rows of equal length: found rows that differ ({error}).") from error
+    if array.dtype.kind in "OUS":
+        return _from_objects(array)
+    if array.dtype.kind == "c":
+        raise ValueError(f"{_EXPECTED}: found complex numbers. Complex data not supported.")
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{_EXPECTED}: found an array of dtype {array.dtype}. Recode the data first.")
+    return array
+
+
+def _from_objects(array: NDArray[Any]) -> NDArray[np.float64]:
+    """Python numbers in an object array (a data frame of mixed types) are fine, text is not."""
+    table = np.atleast_2d(array.astype(object))
+    numbers = np.empty(table.shape)
+    for index, value in np.ndenumerate(table):
+        if isinstance(value, str | bytes):
+            raise ValueError(
+                f"{_EXPECTED}: found the text {value!r} at {_place(*index[:2])}. Convert it to numbers first."
+            )
+        try:
+            numbers[index] = value
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ValueError(
+                f"{_EXPECTED}: found {value!r} of type {type(value).__name__} at {_place(*index[:2])}. "
+                f"Recode the data first ({error})."
+            ) from error
+    return numbers.reshape(array.shape)
