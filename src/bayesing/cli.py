@@ -49,7 +49,9 @@ def cli() -> None:
 @cli.command()
 @click.argument("data", type=click.Path())
 @click.option("--method", default="plefka", show_default=True, help="Method of inference.")
-@click.option("--prior", default="gaussian", show_default=True, help="Prior of the couplings: gaussian, laplace.")
+@click.option(
+    "--prior", default="gaussian", show_default=True, help="Prior of the couplings: gaussian, laplace."
+)
 @click.option("--array", metavar="NAME", help="Which array of an .npz file to read.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def fit(data: str, method: str, prior: str, array: str | None, as_json: bool) -> None:
@@ -68,7 +70,9 @@ def fit(data: str, method: str, prior: str, array: str | None, as_json: bool) ->
 @click.option("--J", "J", type=float, default=0.8, show_default=True, help="Couplings have variance J^2/n.")
 @click.option("--H", "H", type=float, default=0.0, show_default=True, help="Field.")
 @click.option("--J0", "J0", type=float, default=0.0, show_default=True, help="Couplings have mean J0/n.")
-@click.option("--prior", default="gaussian", show_default=True, help="Prior of the couplings: gaussian, laplace.")
+@click.option(
+    "--prior", default="gaussian", show_default=True, help="Prior of the couplings: gaussian, laplace."
+)
 @click.option("--seed", type=int, default=None, help="Seed; the same one gives the same data.")
 @click.option("-o", "--output", type=click.Path(), required=True, help="The .npz file to write.")
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
@@ -131,7 +135,9 @@ def _demo(seed: int, output: str, force: bool) -> None:
     plots.recovery(right, grid, estimates).set_title("The paper's estimator, H = 0, N = 0.4 n")
     with writing(output, force) as file:
         figure.savefig(file, format="png", dpi=150)
-    click.echo(f"\nLook at {output}. Above J = 1, in the spin-glass phase, the paper's closed form falls short.")
+    click.echo(
+        f"\nLook at {output}. Above J = 1, in the spin-glass phase, the paper's closed form falls short."
+    )
 
 
 def _as_json(eb: EmpiricalBayes) -> dict[str, Any]:

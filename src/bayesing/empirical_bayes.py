@@ -58,7 +58,7 @@ class EmpiricalBayes(BaseEstimator):
     >>> sim = bs.simulate(n_spins=200, n_samples=80, J=0.5, seed=0)
     >>> eb = bs.EmpiricalBayes().fit(sim.spins)
     >>> print(f"J = {eb.J_:.2f}, {eb.case_}")
-    J = 0.51, interior
+    J = 0.49, interior
     """
 
     def __init__(
@@ -107,8 +107,8 @@ class EmpiricalBayes(BaseEstimator):
         self.H_, self.J0_ = result.H, 0.0
         if result.case == "infinite":
             warnings.warn(
-                "The evidence grows without bound in gamma: gamma is infinite, that is, unknown. The second "
-                f"order of the expansion does not suffice for N = {moments.N} samples of n = {moments.n} spins.",
+                "The evidence grows without bound in gamma, which is infinite, that is, unknown: the second "
+                f"order of the expansion does not do for N = {moments.N} samples of n = {moments.n} spins.",
                 BoundWarning,
                 stacklevel=3,
             )
@@ -127,8 +127,8 @@ class EmpiricalBayes(BaseEstimator):
                 return
         bound = "up to " if spins is None else ""
         warnings.warn(
-            "The Laplace prior gives the Gaussian result, which is what is reported, if xi = sqrt(2n/gamma) > "
-            f"N max |d_ij - M^2|: found {xi(self.gamma_, n):.3g} and {bound}{largest:.3g}. "
+            "The Laplace prior gives the Gaussian result, which is what is reported, if xi = sqrt(2n/gamma) "
+            f"> N max |d_ij - M^2|: found {xi(self.gamma_, n):.3g} and {bound}{largest:.3g}. "
             "Fewer samples meet the condition; otherwise take gamma as approximate.",
             LaplaceWarning,
             stacklevel=4,

@@ -1,4 +1,4 @@
-"""Data from files: .npy, .npz, .csv and .tsv. Every error is one sentence that names the file and the place."""
+"""Data from files: .npy, .npz, .csv and .tsv. Every error is one sentence with the file and the place."""
 
 from __future__ import annotations
 
@@ -179,11 +179,15 @@ def check_output(path: str | os.PathLike[str], force: bool = False) -> None:
     """Raise a ValueError where :func:`writing` would, before any work is done."""
     path = Path(path)
     if not path.parent.is_dir():
-        raise ValueError(f"{path}: expected an existing directory, found none named {path.parent}. Make it first.")
+        raise ValueError(
+            f"{path}: expected an existing directory, found none named {path.parent}. Make it first."
+        )
     if path.is_dir():
         raise ValueError(f"{path}: expected the name of a file to write, found a directory.")
     if path.exists() and not force:
-        raise ValueError(f"{path}: the file exists already. Choose another name, or overwrite it with --force.")
+        raise ValueError(
+            f"{path}: the file exists already. Choose another name, or overwrite it with --force."
+        )
 
 
 def _umask() -> int:

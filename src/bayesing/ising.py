@@ -3,8 +3,8 @@ r"""The Boltzmann machine itself, and its exact averages for small n.
 .. math:: P(S) = \frac1Z \exp\Big( \sum_i h_i S_i + \sum_{i<j} J_{ij} S_i S_j \Big), \qquad S_i = \pm 1 .
 
 **Enumeration.** The spins are cut in two halves, S = (A, B). The exponent is then
-:math:`E_A(A) + E_B(B) + A^T J_{AB} B`, so all 2^n weights are one matrix product of the 2^(n/2) states of either
-half, and every average is another one. At n = 20 that is a 1024 x 1024 matrix, in milliseconds.
+:math:`E_A(A) + E_B(B) + A^T J_{AB} B`, so all 2^n weights are one matrix product of the 2^(n/2) states of
+either half, and every average is another one. At n = 20 that is a 1024 x 1024 matrix, in milliseconds.
 """
 
 from __future__ import annotations
@@ -123,7 +123,8 @@ class _Enumeration(NamedTuple):
 
 def _states(n: int) -> Floats:
     """All 2^n states of n spins, a row each."""
-    return 2.0 * (np.arange(2**n)[:, None] >> np.arange(n) & 1) - 1.0
+    bits = np.arange(2**n)[:, None] >> np.arange(n) & 1
+    return 2 * bits.astype(np.float64) - 1
 
 
 def _exponents(spins: Floats, J: Floats, h: Floats) -> Floats:

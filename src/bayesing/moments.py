@@ -161,9 +161,10 @@ def moments_of(spins: Spins) -> SpinMoments:
 
 
 def largest_pair_sum(spins: Spins, offset: float) -> float:
-    """N max_{i<j} |d_ij - offset|, from X^T X a few rows at a time: O(n^2 N) whatever N is."""
+    """``N max_{i<j} |d_ij - offset|``, from X^T X a few rows at a time: O(n^2 N) whatever N is."""
     N, n = spins.shape
-    columns = np.ascontiguousarray(spins.T, dtype=np.float32 if N <= _FLOAT32_INTEGERS else np.float64)
+    kind = np.float32 if N <= _FLOAT32_INTEGERS else np.float64
+    columns: NDArray[np.floating] = np.ascontiguousarray(spins.T, dtype=kind)
     largest = 0.0
     step = max(1, _BLOCK // n)
     for start in range(0, n - 1, step):
@@ -176,7 +177,7 @@ def largest_pair_sum(spins: Spins, offset: float) -> float:
 
 @dataclass(frozen=True)
 class _Sums:
-    """Whole numbers, exact: x_ai the spins, s_i and t_a their column and row sums, g the Gram matrix X X^T."""
+    """Whole numbers, exact: x_ai the spins, s_i and t_a their column and row sums, g = X X^T."""
 
     n: int
     N: int

@@ -18,7 +18,11 @@ def evidence_curve(ax: Axes, eb: EmpiricalBayes, J_max: float = 1.5, J_true: flo
     J = np.linspace(0, J_max, 200)
     curve = eb.evidence(eb.H_, J**2)
     scale = eb.moments_.n * eb.moments_.N  # per spin and sample it would be tiny: show the log-likelihood
-    ax.plot(J, scale * (curve - curve[0]), color="C0")
+    curve = scale * (curve - curve[0])
+    ax.plot(J, curve, color="C0")
+    peak = np.nanmax(curve)
+    if peak > 0:
+        ax.set_ylim(-0.5 * peak, 1.1 * peak)  # beyond the maximum the curve falls without end
     if eb.case_ == "interior":
         ax.axvline(eb.J_, color="C0", linestyle="--", label=f"estimate, J = {eb.J_:.3f}")
     if J_true is not None:

@@ -79,7 +79,7 @@ def xi(gamma: float, n: int) -> float:
 
 
 def laplace_equals_gaussian(gamma: float, n: int, largest_pair_sum: float) -> bool:
-    """Whether xi > max |A_ij|, given that maximum, N max_{i<j} |d_ij - M^2|.
+    """Whether ``xi > max |A_ij|``, given that maximum, ``N max_{i<j} |d_ij - M^2|``.
 
     >>> laplace_equals_gaussian(gamma=0.25, n=200, largest_pair_sum=39.0)
     True

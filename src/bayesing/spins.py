@@ -101,13 +101,14 @@ def _check_shape(shape: tuple[int, ...], min_samples: int, min_spins: int) -> No
     n_samples, n_spins = shape
     if n_samples < min_samples:
         raise ValueError(
-            f"At least {min_samples} samples (rows) are needed: found n_samples={n_samples}. "
+            f"Expected at least {min_samples} sample(s) (rows): found n_samples={n_samples}. "
             "Rows are samples, columns are spins; transpose the data if they are the other way round."
         )
     if n_spins < min_spins:
         raise ValueError(
-            f"At least {min_spins} spins (columns) are needed: found n_features={n_spins}. "
-            "Rows are samples, columns are spins; transpose the data if they are the other way round."
+            f"Expected at least {min_spins} spin(s) (columns): found {n_spins} feature(s) (shape={shape}) "
+            f"while a minimum of {min_spins} is required. Rows are samples, columns are spins; transpose the "
+            "data if they are the other way round."
         )
 
 
@@ -126,7 +127,9 @@ def _numeric_array(X: Any) -> NDArray[Any]:
     try:
         array = np.asarray(X)
     except ValueError as error:
-        raise ValueError(f"{_EXPECTED}, in rows of equal length: found rows that differ ({error}).") from error
+        raise ValueError(
+            f"{_EXPECTED}, in rows of equal length: found rows that differ ({error})."
+        ) from error
     if array.dtype.kind in "OUS":
         return _from_objects(array)
     if array.dtype.kind == "c":

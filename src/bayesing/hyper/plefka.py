@@ -136,7 +136,8 @@ def evidence(H: ArrayLike, gamma: ArrayLike, moments: SpinMoments) -> NDArray[np
     m = np.empty(H.shape)
     for field in np.unique(H):
         m[field == H] = extremum(float(field), gamma[field == H], moments)
-    return H * moments.M - (H * m - e(m) + Phi(m, moments) * gamma + phi2(m, moments) * gamma**2)
+    inner: NDArray[np.float64] = H * m - e(m) + Phi(m, moments) * gamma + phi2(m, moments) * gamma**2
+    return H * moments.M - inner
 
 
 def extremum(H: float, gammas: NDArray[np.float64], moments: SpinMoments) -> NDArray[np.float64]:
@@ -149,7 +150,7 @@ def extremum(H: float, gammas: NDArray[np.float64], moments: SpinMoments) -> NDA
 
     targets, place = np.unique(gammas[gammas > 0], return_inverse=True)
     m = np.full(len(gammas), math.tanh(H))
-    if not targets.size:
+    if not targets.size or H == 0:  # by symmetry m = 0 remains an extremum at every gamma
         return m
 
     def condition(theta: float, gamma: float) -> tuple[float, float, float]:
@@ -193,9 +194,7 @@ def _phi1_coefficients(moments: SpinMoments, tau: float | None) -> tuple[float, 
     return -(n - 1) * tau * moments.C1 / (2 * n), -(n - 1) * K / (2 * n * N)
 
 
-def _phi2_coefficients(
-    moments: SpinMoments, tau: float | None
-) -> tuple[float, float, float, float, float]:
+def _phi2_coefficients(moments: SpinMoments, tau: float | None) -> tuple[float, float, float, float, float]:
     n, N = moments.n, moments.N
     tau = -N if tau is None else tau
     K = tau * (tau - 1) / 2

@@ -1,0 +1,78 @@
+"""Slow twins: every moment straight from its definition, with loops."""
+
+from itertools import combinations, permutations
+
+import numpy as np
+
+
+def pair_averages(X):
+    N, n = X.shape
+    d = np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            for a in range(N):
+                d[i, j] += int(X[a, i]) * int(X[a, j]) / N
+    return d
+
+
+def M(X):
+    N, n = X.shape
+    return sum(int(X[a, i]) for a in range(N) for i in range(n)) / (n * N)
+
+
+def C(X, k):
+    n = X.shape[1]
+    d = pair_averages(X)
+    return 2 / (n * (n - 1)) * sum(d[i, j] ** k for i, j in combinations(range(n), 2))
+
+
+def Omega(X):
+    n = X.shape[1]
+    d, C1 = pair_averages(X), C(X, 1)
+    omega = [sum(d[i, j] for j in range(n) if j != i) / (n - 1) - C1 for i in range(n)]
+    return sum(value**2 for value in omega) / n
+
+
+def q(X):
+    """m^2 averaged over distinct samples a, b."""
+    N, n = X.shape
+    X = X.astype(int)
+    terms = [X[a, i] * X[b, i] for i in range(n) for a, b in permutations(range(N), 2)]
+    return sum(terms) / len(terms)
+
+
+def r(X):
+    """(1 - m^2)^2 = 1 - 2 m^2 + m^4 averaged over distinct samples."""
+    N, n = X.shape
+    X = X.astype(int)
+    terms = [
+        1 - 2 * X[a, i] * X[b, i] + X[a, i] * X[b, i] * X[c, i] * X[d, i]
+        for i in range(n)
+        for a, b, c, d in permutations(range(N), 4)
+    ]
+    return sum(terms) / len(terms)
+
+
+def chi_sg(X):
+    """(1/n) sum_ij c_ij^2, c_ij^2 = <ss>^2 - 2 <ss><s><s> + <s>^2<s>^2, averaged over distinct samples."""
+    N, n = X.shape
+    X = X.astype(int)
+    total = 0
+    tuples = list(permutations(range(N), 4))
+    for i in range(n):
+        for j in range(n):
+            x, y = X[:, i], X[:, j]
+            total += sum(
+                x[a] * y[a] * x[b] * y[b] - 2 * x[a] * y[a] * x[b] * y[c] + x[a] * x[b] * y[c] * y[d]
+                for a, b, c, d in tuples
+            )
+    return total / (n * len(tuples))
+
+
+def chi_lin(X):
+    """(1/n) sum_ij c_ij, c_ij = <ss> - <s><s>, averaged over distinct samples."""
+    N, n = X.shape
+    X = X.astype(int)
+    pairs = list(permutations(range(N), 2))
+    total = sum(X[a, i] * X[a, j] - X[a, i] * X[b, j] for i in range(n) for j in range(n) for a, b in pairs)
+    return total / (n * len(pairs))

@@ -1,0 +1,143 @@
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import bayesing as bs
+
+from samples import random_spins
+
+
+def run(*arguments, cwd=None):
+    command = [sys.executable, "-m", "bayesing", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "data.npz"
+    sim = bs.simulate(n_spins=60, n_samples=24, J=0.7, H=0.1, seed=1)
+    np.savez(path, spins=sim.spins)
+    return path
+
+
+def test_fit_prints_the_estimate(data):
+    result = run("fit", data)
+    eb = bs.EmpiricalBayes(method="plefka").fit(np.load(data)["spins"])
+    assert result.returncode == 0 and result.stderr == ""
+    for text in (f"{eb.J_:.4f}", f"{eb.gamma_:.4f}", f"{eb.H_:+.4f}", "24 samples of 60 spins", "plefka"):
+        assert text in result.stdout
+
+
+def test_fit_json(data):
+    eb = bs.EmpiricalBayes(method="plefka").fit(np.load(data)["spins"])
+    answer = json.loads(run("fit", data, "--json").stdout)
+    assert (answer["gamma"], answer["J"], answer["H"]) == (eb.gamma_, eb.J_, eb.H_)
+    assert (answer["n_spins"], answer["n_samples"], answer["method"], answer["case"]) == (
+        60,
+        24,
+        "plefka",
+        "interior",
+    )
+
+
+def test_an_infinite_gamma_is_null_in_valid_json(tmp_path):
+    (tmp_path / "x.csv").write_text("1,1,-1,-1\n1,-1,1,-1\n")
+    result = run("fit", tmp_path / "x.csv", "--json")
+    answer = json.loads(result.stdout, parse_constant=pytest.fail)
+    assert (answer["gamma"], answer["J"], answer["case"]) == (None, None, "infinite")
+    assert result.returncode == 0
+    assert (
+        result.stderr.startswith("warning: The evidence grows without bound")
+        and result.stderr.count("\n") == 1
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("x.csv", "1,-1\n1,2\n", "row 2, column 2"),
+        ("x.csv", "1,-1\n1\n", "row 2"),
+        ("x.csv", "1,-1\n1,no\n", "row 2, column 2"),
+        ("x.csv", "1,-1\n", "n_samples=1"),
+        ("x.xlsx", "", ".xlsx"),
+        ("x.csv", None, "no such file"),
+    ],
+)
+def test_wrong_input_is_one_sentence_and_exit_code_2(tmp_path, name, content, expected):
+    if content is not None:
+        (tmp_path / name).write_text(content)
+    result = run("fit", tmp_path / name)
+    assert result.returncode == 2 and result.stdout == ""
+    assert (expected in result.stderr and name in result.stderr) or "couplings" in result.stderr
+    assert result.stderr.count("\n") == 1 and "Traceback" not in result.stderr
+
+
+def test_constant_data_are_wrong_input_too(tmp_path):
+    (tmp_path / "x.csv").write_text("1,1\n1,1\n")
+    result = run("fit", tmp_path / "x.csv")
+    assert result.returncode == 2 and "says nothing about couplings" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["fit"], ["fit", "x.csv", "--nonsense"], ["nonsense"], ["fit", "data.npz", "--method", "magic"]],
+)
+def test_wrong_usage_is_exit_code_2(data, arguments):
+    result = run(*arguments, cwd=data.parent)
+    assert result.returncode == 2 and "Traceback" not in result.stderr and result.stderr
+
+
+def test_simulate_then_fit(tmp_path):
+    settings = ["--spins", 40, "--samples", 16, "--J", 0.5, "--H", 0.2, "--seed", 7, "-o", "s.npz"]
+    assert run("simulate", *settings, cwd=tmp_path).returncode == 0
+    sim = bs.simulate(n_spins=40, n_samples=16, J=0.5, H=0.2, seed=7)
+    with np.load(tmp_path / "s.npz") as file:
+        np.testing.assert_array_equal(file["spins"], sim.spins)
+        np.testing.assert_array_equal(file["couplings"], sim.couplings)
+    assert run("fit", "s.npz", cwd=tmp_path).returncode == 0
+    again = run("simulate", *settings, cwd=tmp_path)
+    assert again.returncode == 2 and "--force" in again.stderr
+    assert run("simulate", *settings, "--force", cwd=tmp_path).returncode == 0
+    assert run("simulate", "-o", "s.csv", cwd=tmp_path).returncode == 2
+    assert sorted(os.listdir(tmp_path)) == ["s.npz"]
+
+
+def test_demo_prints_and_plots(tmp_path):
+    result = run("demo", cwd=tmp_path)
+    assert result.returncode == 0 and result.stderr == ""
+    assert "J estimated" in result.stdout and "bayesing-demo.png" in result.stdout
+    assert (tmp_path / "bayesing-demo.png").read_bytes().startswith(b"\x89PNG")
+    assert run("demo", cwd=tmp_path).returncode == 2
+
+
+INTERRUPTED = """
+import os, signal, sys
+import numpy as np
+np.savez_compressed = lambda file, **arrays: (file.write(b"half"), os.kill(os.getpid(), signal.SIGINT))
+sys.argv = ["bayesing", "simulate", "--spins", "5", "--samples", "4", "-o", "x.npz"]
+from bayesing.cli import main
+main()
+"""
+
+
+def test_ctrl_c_is_exit_code_130_and_leaves_nothing_behind(tmp_path):
+    command = [sys.executable, "-c", INTERRUPTED]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout, result.stderr.strip()) == (130, "", "interrupted")
+    assert os.listdir(tmp_path) == []
+
+
+def test_version():
+    assert run("--version").stdout.strip() == f"bayesing, version {bs.__version__}"
+
+
+def test_csv_and_npy_give_the_same(tmp_path):
+    X = random_spins(9, 7)
+    np.save(tmp_path / "x.npy", X)
+    np.savetxt(tmp_path / "x.csv", (X + 1) // 2, fmt="%d", delimiter=",", header="a,b,c,d,e,f,g", comments="")
+    one, two = (json.loads(run("fit", tmp_path / name, "--json").stdout) for name in ("x.npy", "x.csv"))
+    assert one == two

@@ -1,0 +1,87 @@
+import numpy as np
+import pytest
+
+import bayesing as bs
+from bayesing.sampling.anneal import anneal, schedule
+
+
+def test_the_default_schedule_is_the_papers():
+    betas = schedule(0.03, sweeps=1, final_sweeps=1)
+    np.testing.assert_allclose(betas, [*(0.03 * k for k in range(1, 34)), 1, 1])
+
+
+def test_other_schedules():
+    np.testing.assert_allclose(schedule(0.25, 2, 0), [0.25, 0.25, 0.5, 0.5, 0.75, 0.75, 1, 1])
+    np.testing.assert_allclose(schedule(1.0, 1, 3), [1, 1, 1, 1])
+    np.testing.assert_allclose(schedule(0.4, 1, 0), [0.4, 0.8, 1])
+
+
+@pytest.mark.parametrize("arguments", [(0.0, 1, 1), (-0.1, 1, 1), (1.5, 1, 1), (0.1, 0, 1), (0.1, 1, -1)])
+def test_bad_schedules(arguments):
+    with pytest.raises(ValueError, match="must be"):
+        schedule(*arguments)
+
+
+def test_shapes_types_and_seeds():
+    one, two = (bs.simulate(n_spins=7, n_samples=5, J=0.5, H=0.1, seed=3) for _ in range(2))
+    assert one.spins.shape == (5, 7) and one.spins.dtype == np.int8 and set(np.unique(one.spins)) <= {-1, 1}
+    np.testing.assert_array_equal(one.spins, two.spins)
+    np.testing.assert_array_equal(one.couplings, two.couplings)
+    assert (bs.simulate(7, 5, J=0.5, H=0.1, seed=4).spins != one.spins).any()
+    for seed in (np.random.SeedSequence(3), np.random.default_rng(3)):
+        np.testing.assert_array_equal(bs.simulate(7, 5, J=0.5, H=0.1, seed=seed).spins, one.spins)
+
+
+@pytest.mark.parametrize("prior", ["gaussian", "laplace"])
+def test_couplings_have_the_right_mean_and_variance(prior):
+    n, J, J0 = 400, 0.7, 3.0
+    couplings = bs.simulate(n, 1, J=J, J0=J0, prior=prior, seed=0).couplings
+    np.testing.assert_array_equal(couplings, couplings.T)
+    assert not np.diag(couplings).any()
+    pairs = couplings[np.triu_indices(n, 1)]
+    kurtosis = {"gaussian": 3, "laplace": 6}[prior]
+    assert abs(pairs.mean() - J0 / n) < 4 * pairs.std() / np.sqrt(len(pairs))
+    assert abs(pairs.var() * n / J**2 - 1) < 4 * np.sqrt((kurtosis - 1) / len(pairs))
+
+
+def test_no_couplings_give_independent_spins_with_mean_tanh_H():
+    H, N = np.array([-1.0, 0.0, 0.3, 2.0]), 40_000
+    X = bs.simulate(4, N, J=0.0, H=H, seed=1).spins.astype(float)
+    errors = (X.mean(axis=0) - np.tanh(H)) / np.sqrt((1 - np.tanh(H) ** 2) / N)
+    assert np.abs(errors).max() < 4
+    covariance = np.cov(X.T)
+    scaled = covariance / np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
+    assert np.abs(scaled[np.triu_indices(4, 1)]).max() < 4.5 / np.sqrt(N)
+
+
+def test_slow_annealing_agrees_with_enumeration():
+    """Six spins, weak couplings, fields of both signs: means and pairs within 4.5 standard errors."""
+    rng, n, N = np.random.default_rng(5), 6, 60_000
+    J = np.triu(rng.normal(0, 0.4 / np.sqrt(n), (n, n)), 1)
+    model = bs.IsingModel(J + J.T, rng.normal(0, 0.6, n))
+    X = anneal(model.couplings, model.fields, schedule(0.1, 10, 10), N, rng).astype(float)
+    means, pairs = model.means(), model.correlations()
+    assert (np.abs(X.mean(axis=0) - means) < 4.5 * np.sqrt((1 - means**2) / N)).all()
+    upper = np.triu_indices(n, 1)
+    errors = (X.T @ X / N - pairs)[upper] / np.sqrt((1 - pairs[upper] ** 2) / N)
+    assert np.abs(errors).max() < 4.5
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_spins": 1}, "n_spins=1"),
+        ({"n_samples": 0}, "n_samples=0"),
+        ({"J": -0.1}, "J=-0.1"),
+        ({"J": np.nan}, "J=nan"),
+        ({"J0": np.inf}, "J0=inf"),
+        ({"H": [0.0, 0.1]}, r"shape \(2,\)"),
+        ({"H": np.nan}, "fields must be finite"),
+        ({"prior": "cauchy"}, "cauchy"),
+        ({"sampler": "guess"}, "guess"),
+        ({"beta_step": 0}, "beta_step"),
+    ],
+)
+def test_bad_settings(settings, message):
+    with pytest.raises(ValueError, match=message):
+        bs.simulate(**{"n_spins": 5, "n_samples": 4, "J": 0.5} | settings)

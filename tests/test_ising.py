@@ -1,0 +1,127 @@
+from itertools import product
+
+import numpy as np
+import pytest
+
+import bayesing as bs
+
+
+def random_model(n, seed=0, scale=0.6):
+    rng = np.random.default_rng(seed)
+    J = np.triu(rng.normal(0, scale, (n, n)), 1)
+    return bs.IsingModel(J + J.T, rng.normal(0.2, 0.5, n))
+
+
+def slow_exponent(model, S):
+    n = model.n_spins
+    return sum(model.fields[i] * S[i] for i in range(n)) + sum(
+        model.couplings[i, j] * S[i] * S[j] for i in range(n) for j in range(i + 1, n)
+    )
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 6, 7])
+def test_exact_averages_follow_the_definition(n):
+    model = random_model(n)
+    states = np.array(list(product([-1, 1], repeat=n)))
+    weights = np.exp([slow_exponent(model, S) for S in states])
+    Z = weights.sum()
+    np.testing.assert_allclose(model.log_partition(), np.log(Z), rtol=1e-12)
+    np.testing.assert_allclose(model.means(), weights @ states / Z, rtol=1e-10)
+    np.testing.assert_allclose(model.correlations(), (states.T * weights) @ states / Z, rtol=1e-10)
+
+
+def test_energy_is_minus_the_exponent():
+    model = random_model(5)
+    X = np.array([[1, -1, 1, 1, -1], [-1, -1, 1, -1, -1]])
+    np.testing.assert_allclose(model.energy(X), [-slow_exponent(model, S) for S in X], rtol=1e-12)
+    np.testing.assert_allclose(model.energy((X + 1) // 2), model.energy(X))
+    with pytest.raises(ValueError, match=r"5 spins.*found 4"):
+        model.energy(X[:, :4])
+
+
+def test_derivatives_of_the_partition_function_are_the_averages():
+    """At n = 20, the largest: d ln Z / d h_i = <S_i>, d ln Z / d J_ij = <S_i S_j>, across both halves."""
+    model, d = random_model(20, scale=0.25), 1e-5
+
+    def log_z(i, j, step):
+        J, h = model.couplings.copy(), model.fields.copy()
+        if i == j:
+            h[i] += step
+        else:
+            J[i, j] += step
+            J[j, i] += step
+        return bs.IsingModel(J, h).log_partition()
+
+    means, correlations = model.means(), model.correlations()
+    for i, j in [(0, 0), (19, 19), (1, 8), (3, 17), (11, 15)]:
+        slope = (log_z(i, j, d) - log_z(i, j, -d)) / (2 * d)
+        assert slope == pytest.approx(means[i] if i == j else correlations[i, j], abs=1e-8)
+
+
+def test_no_couplings_and_strong_fields():
+    model = bs.IsingModel(np.zeros((4, 4)), [0.5, -300.0, 0.0, 300.0])
+    np.testing.assert_allclose(model.means(), np.tanh([0.5, -300, 0, 300]), atol=1e-15)
+    assert model.log_partition() == pytest.approx(600 + np.log(2 * np.cosh(0.5)) + np.log(2))
+    np.testing.assert_array_equal(np.diag(model.correlations()).round(12), 1)
+
+
+def test_one_field_for_all():
+    assert bs.IsingModel(np.zeros((3, 3)), 0.7).fields.tolist() == [0.7] * 3
+
+
+def test_models_are_immutable_and_do_not_share_memory():
+    J = np.zeros((3, 3))
+    model = bs.IsingModel(J)
+    J[0, 1] = 5
+    assert not model.couplings.any()
+    with pytest.raises(ValueError, match="read-only"):
+        model.fields[0] = 1
+    with pytest.raises(AttributeError):
+        model.fields = 1
+
+
+def test_save_and_load(tmp_path):
+    model = random_model(6)
+    model.save(tmp_path / "model.npz")
+    again = bs.IsingModel.load(tmp_path / "model.npz")
+    np.testing.assert_array_equal(again.couplings, model.couplings)
+    np.testing.assert_array_equal(again.fields, model.fields)
+
+
+def test_load_never_unpickles(tmp_path):
+    np.savez(tmp_path / "a.npz", couplings=np.array([{}], object), fields=np.zeros(1))
+    with pytest.raises(ValueError, match="allow_pickle"):
+        bs.IsingModel.load(tmp_path / "a.npz")
+    np.savez(tmp_path / "b.npz", x=np.zeros(1))
+    with pytest.raises(ValueError, match="couplings and fields of a saved model, found x"):
+        bs.IsingModel.load(tmp_path / "b.npz")
+
+
+@pytest.mark.parametrize(
+    ("couplings", "fields", "message"),
+    [
+        ([[0, 1], [2, 0]], 0, r"symmetric: found couplings\[0, 1\] = 1.0"),
+        ([[0, 1], [1, 3]], 0, r"zero on the diagonal: found 3.0 at couplings\[1, 1\]"),
+        ([[0, np.nan], [1, 0]], 0, r"finite: found nan at couplings\[0, 1\]"),
+        ([[0, np.inf], [np.inf, 0]], 0, r"finite: found inf"),
+        (np.zeros((2, 3)), 0, r"square matrix: found shape \(2, 3\)"),
+        (np.zeros(4), 0, r"square matrix: found shape \(4,\)"),
+        (np.zeros((0, 0)), 0, r"square matrix"),
+        (np.zeros((3, 3)), [0, 0], r"shape \(3,\): found shape \(2,\)"),
+        (np.zeros((3, 3)), [0, 0, np.nan], r"fields must be finite"),
+    ],
+)
+def test_bad_models(couplings, fields, message):
+    with pytest.raises(ValueError, match=message):
+        bs.IsingModel(couplings, fields)
+
+
+def test_rounding_in_the_couplings_is_forgiven():
+    J = np.array([[0, 0.1 + 1e-17], [0.1 - 1e-13, 0]])
+    model = bs.IsingModel(J)
+    np.testing.assert_array_equal(model.couplings, model.couplings.T)
+
+
+def test_too_many_spins_for_enumeration():
+    with pytest.raises(ValueError, match="n up to 20: found n = 21"):
+        bs.IsingModel(np.zeros((21, 21))).means()

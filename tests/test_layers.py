@@ -1,0 +1,117 @@
+"""Imports point one way. The table is that of CONTRIBUTING.md; this test reads every import in the source."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bayesing as bs
+
+SOURCE = Path(bs.__file__).parent
+
+# Any row above may be imported, never a row below. In the model row, only modules to the left.
+ROWS = [
+    ["exceptions"],
+    ["spins", "priors", "moments", "ising"],
+    ["sampling", "hyper"],
+    ["generator"],
+    ["empirical_bayes"],
+    ["io", "plots"],
+    ["cli"],
+    ["__main__"],
+]
+LEFT_ONLY = ROWS[1]
+
+
+def modules():
+    for path in sorted(SOURCE.rglob("*.py")):
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        if parts != ("__init__",):
+            yield path, parts
+
+
+def imports(path, parts):
+    """Dotted names inside bayesing that a module imports, those inside functions included."""
+    package = parts[:-1]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = package[: len(package) - node.level + 1]
+            found = (*base, *(node.module.split(".") if node.module else ()))
+            if found:
+                yield found
+            else:
+                yield from ((alias.name,) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "bayesing":
+            yield tuple(node.module.split(".")[1:])
+        elif isinstance(node, ast.Import):
+            yield from (
+                tuple(a.name.split(".")[1:]) for a in node.names if a.name.split(".")[0] == "bayesing"
+            )
+
+
+def row_of(name):
+    return next(index for index, row in enumerate(ROWS) if name in row)
+
+
+def allowed(importer, imported):
+    if imported == ("__version__",):
+        return True
+    here, there = row_of(importer[0]), row_of(imported[0])
+    if there < here:
+        return True
+    if there > here:
+        return False
+    if importer[0] in LEFT_ONLY:
+        return LEFT_ONLY.index(imported[0]) < LEFT_ONLY.index(importer[0])
+    same_package = len(importer) > 1 and importer[0] == imported[0]
+    return same_package and imported[-1].startswith(("_", "diagnostics"))
+
+
+def test_every_module_has_a_row():
+    assert {parts[0] for _, parts in modules()} == {name for row in ROWS for name in row}
+
+
+def test_imports_point_upward():
+    edges = [(parts, found) for path, parts in modules() for found in imports(path, parts)]
+    assert len(edges) > 15
+    assert [edge for edge in edges if not allowed(*edge)] == []
+
+
+def test_the_rule_can_fail():
+    assert not allowed(("spins",), ("moments",))
+    assert not allowed(("hyper", "plefka"), ("sampling", "anneal"))
+    assert not allowed(("hyper", "plefka"), ("hyper", "susceptibility"))
+    assert not allowed(("moments",), ("empirical_bayes",))
+    assert allowed(("moments",), ("spins",)) and allowed(("hyper", "plefka"), ("moments",))
+
+
+def loaded_after(code):
+    command = f"import sys; {code}; print(*sys.modules)"
+    result = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
+    return {name.split(".")[0] for name in result.stdout.split("\n")[-2].split()}
+
+
+def test_start_up_stays_light():
+    assert not {"numpy", "sklearn", "numba", "matplotlib", "scipy"} & loaded_after("import bayesing")
+    help_text = (
+        "from click.testing import CliRunner; from bayesing.cli import cli; CliRunner().invoke(cli, ['-h'])"
+    )
+    assert not {"numpy", "sklearn", "numba", "matplotlib", "scipy"} & loaded_after(help_text)
+    fit = "import bayesing as bs; bs.EmpiricalBayes().fit([[1, -1, 1], [-1, -1, 1], [1, 1, -1], [1, -1, -1]])"
+    beyond = loaded_after(f"import warnings; {fit}") - loaded_after("import sklearn.base")
+    assert not {"numba", "matplotlib", "pandas", "dask"} & beyond
+
+
+def test_public_names():
+    assert set(bs.__all__) == set(bs._HOME)
+    assert not {path.stem for path, _ in modules()} & set(bs.__all__)
+    for name in bs.__all__:
+        assert getattr(bs, name).__module__ == f"bayesing.{bs._HOME[name]}"
+    assert set(bs.__all__) <= set(dir(bs))
+
+
+def test_unknown_names_are_an_attribute_error():
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = bs.nonsense
