@@ -79,16 +79,46 @@ def test_wrong_input_is_one_sentence_and_exit_code_2(tmp_path, name, content, ex
 def test_constant_data_are_wrong_input_too(tmp_path):
     (tmp_path / "x.csv").write_text("1,1\n1,1\n")
     result = run("fit", tmp_path / "x.csv")
-    assert result.returncode == 2 and "says nothing about couplings" in result.stderr
+    assert result.returncode == 2 and "x.csv: Expected spins that vary" in result.stderr
 
 
 @pytest.mark.parametrize(
     "arguments",
     [["fit"], ["fit", "x.csv", "--nonsense"], ["nonsense"], ["fit", "data.npz", "--method", "magic"]],
 )
-def test_wrong_usage_is_exit_code_2(data, arguments):
+def test_wrong_usage_is_one_sentence_and_exit_code_2(data, arguments):
     result = run(*arguments, cwd=data.parent)
-    assert result.returncode == 2 and "Traceback" not in result.stderr and result.stderr
+    assert result.returncode == 2 and result.stdout == ""
+    assert result.stderr.startswith("error: ") and result.stderr.count("\n") == 1
+
+
+def test_no_command_shows_the_help():
+    assert "Commands:" in run().stdout
+
+
+def test_closed_and_full_standard_output(data):
+    shell = f"{sys.executable} -m bayesing fit {data}"
+    closed = subprocess.run(
+        ["bash", "-c", f"{shell} | head -0; echo ${{PIPESTATUS[0]}}"], capture_output=True, text=True
+    )
+    assert (closed.stdout, closed.stderr) == ("1\n", "")
+    full = subprocess.run(["bash", "-c", f"{shell} > /dev/full"], capture_output=True, text=True)
+    assert (full.returncode, full.stderr) == (2, "error: standard output: No space left on device.\n")
+
+
+def test_output_that_cannot_be_written(tmp_path):
+    for name, message in [
+        ("x.csv", "ends in .npz"),
+        ("no/x.npz", "existing directory"),
+        (".npz", "ends in .npz"),
+    ]:
+        result = run("simulate", "--spins", 5, "--samples", 4, "-o", name, cwd=tmp_path)
+        assert result.returncode == 2 and message in result.stderr and result.stderr.count("\n") == 1
+    os.symlink("target.npz", tmp_path / "link.npz")
+    command = ["simulate", "--spins", 5, "--samples", 4, "-o", "link.npz"]
+    assert run(*command, cwd=tmp_path).returncode == 2
+    assert run(*command, "--force", cwd=tmp_path).returncode == 0
+    assert sorted(os.listdir(tmp_path)) == ["link.npz", "target.npz"] and (tmp_path / "link.npz").is_symlink()
 
 
 def test_simulate_then_fit(tmp_path):

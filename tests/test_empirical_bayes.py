@@ -48,6 +48,18 @@ def test_attributes():
     assert estimates(bs.EmpiricalBayes(method="plefka").fit_moments(bs.SpinMoments.of(X))) == estimates(eb)
 
 
+def test_refitting_leaves_nothing_stale():
+    X = random_spins(6, 3)
+    eb = fit(pd.DataFrame(X, columns=list("abc"))).fit_moments(bs.SpinMoments.of(random_spins(9, 5)))
+    assert eb.n_features_in_ == 5 and not hasattr(eb, "feature_names_in_")
+    before = estimates(eb)
+    with pytest.raises(ValueError, match="says nothing"):
+        eb.fit(np.ones((4, 3)))
+    assert (eb.n_features_in_, eb.moments_.n, estimates(eb)) == (5, 5, before)
+    with pytest.raises(ValueError, match=r"MomentAccumulator.moments\(\): found MomentAccumulator"):
+        eb.fit_moments(bs.MomentAccumulator(3))
+
+
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_names_are_kept(frame):
     X = random_spins(6, 3)

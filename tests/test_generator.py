@@ -59,7 +59,7 @@ def test_slow_annealing_agrees_with_enumeration():
     rng, n, N = np.random.default_rng(5), 6, 60_000
     J = np.triu(rng.normal(0, 0.4 / np.sqrt(n), (n, n)), 1)
     model = bs.IsingModel(J + J.T, rng.normal(0, 0.6, n))
-    X = anneal(model.couplings, model.fields, schedule(0.1, 10, 10), N, rng).astype(float)
+    X = anneal(model, N, schedule(0.1, 10, 10), rng).spins.astype(float)
     means, pairs = model.means(), model.correlations()
     assert (np.abs(X.mean(axis=0) - means) < 4.5 * np.sqrt((1 - means**2) / N)).all()
     upper = np.triu_indices(n, 1)
@@ -71,9 +71,15 @@ def test_slow_annealing_agrees_with_enumeration():
     ("settings", "message"),
     [
         ({"n_spins": 1}, "n_spins=1"),
-        ({"n_samples": 0}, "n_samples=0"),
+        ({"n_samples": 0}, "must be at least 1"),
         ({"J": -0.1}, "J=-0.1"),
         ({"J": np.nan}, "J=nan"),
+        ({"J": 1e200}, r"J=1e\+200"),
+        ({"J": "strong"}, "J must be a number: found 'strong'"),
+        ({"n_spins": 5.0}, r"n_spins must be a whole number: found 5\.0"),
+        ({"sweeps": 1.5}, r"sweeps must be a whole number: found 1\.5"),
+        ({"seed": -1}, "seed must be.* found -1"),
+        ({"seed": "x"}, "seed must be.* found 'x'"),
         ({"J0": np.inf}, "J0=inf"),
         ({"H": [0.0, 0.1]}, r"shape \(2,\)"),
         ({"H": np.nan}, "fields must be finite"),

@@ -5,7 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
-from bayesing.io import read_spins, writing
+from bayesing.files import writing
+from bayesing.io import read_spins
 
 from samples import random_spins
 
@@ -61,6 +62,8 @@ HEADER = "a,b,c,d\n"
         (lines(X).replace("\n", "\r\n"), None),
         (lines(X) + "\n\n", None),
         (lines(X, " , "), None),
+        ("0,1,2,3\n" + lines(X), ("0", "1", "2", "3")),
+        ("1,2,3,4\n" + lines(X), ("1", "2", "3", "4")),
         (HEADER + lines([[f'"{v}"' for v in row] for row in X]), ("a", "b", "c", "d")),
     ],
 )
@@ -85,25 +88,45 @@ def replaced(row, text):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.csv", replaced(2, "1,1,1\n"), r"expected 4 columns, as row 1 has, found 3 in row 3"),
+        ("x.csv", replaced(2, "1,1,1\n"), r"expected 4 column\(s\), as row 1 has, found 3 in row 3"),
         ("x.csv", replaced(2, "1,1,1,1,1\n"), r"found 5 in row 3"),
         ("x.csv", HEADER + replaced(2, "1,1,1\n"), r"as the header has, found 3 in row 3 .*below the header"),
-        ("x.csv", "a,b,c\n" + lines(X), r"expected 3 columns, as the header has, found 4 in row 1"),
-        ("x.csv", "a,b,c,d,e\n" + lines(X), r"expected 5 columns, as the header has, found 4 in row 1"),
+        ("x.csv", "a,b,c\n" + lines(X), r"expected 3 column\(s\), as the header has, found 4 in row 1"),
+        ("x.csv", "a,b,c,d,e\n" + lines(X), r"expected 5 column\(s\), as the header has, found 4 in row 1"),
         ("x.csv", replaced(3, "1,yes,1,1\n"), r"the text 'yes' in row 4, column 2"),
         ("x.csv", replaced(3, "1,,1,1\n"), r"an empty cell in row 4, column 2"),
         ("x.csv", replaced(3, "1,nan,1,1\n"), r"missing value \(NaN\) at row 4, column 2"),
         ("x.csv", replaced(3, "1,2,1,1\n"), r"found 2 at row 4, column 2"),
         ("x.csv", replaced(3, "1,300,1,1\n"), r"found 300.0 at row 4, column 2"),
         ("x.csv", replaced(3, "1,0.5,1,1\n"), r"found 0.5 at row 4, column 2"),
-        ("x.csv", replaced(0, "1,x,1,1\n"), r"found 'x' beside numbers in row 1, column 2"),
+        ("x.csv", replaced(0, "1,x,1,1\n"), r"found the text 'x' in row 1, column 2"),
+        ("x.csv", replaced(0, "NA,NA,NA,NA\n"), r"found the text 'NA' in row 1, column 1"),
+        ("x.csv", replaced(0, ",,,\n"), r"found an empty cell in row 1, column 1"),
+        ("x.csv", replaced(0, "?,?,?,?\n"), r"found the text '\?' in row 1, column 1"),
+        ("x.csv", replaced(0, "True,False,True,True\n"), r"found the text 'True' in row 1, column 1"),
+        (
+            "x.csv",
+            HEADER + replaced(3, "1,2,1,1\n"),
+            r"found 2 at row 4, column 2 \(counting from 1, below the header",
+        ),
+        ("x.csv", replaced(3, "1,0_1,1,1\n"), r"the text '0_1' in row 4, column 2"),
+        ("x.csv", replaced(3, "1," + "z" * 200_000 + ",1,1\n"), r"found '1,zz.*\.\.\.'"),
+        ("x.csv", replaced(3, "1," + "z" * 1000 + ",1,1\n"), r"the text 'z{40}\.\.\.' in row 4, column 2"),
+        (
+            "x.csv",
+            lines(X, ",").replace(",", ", ").replace("\n", ",\n"),
+            r"found an empty cell in row 1, column 5",
+        ),
+        ("x.tsv", lines(X), r"separated by '\\t', found one column with ',' in it"),
+        ("x.tsv", "1\t1\n\t\n1\t-1\n", r"an empty cell in row 2, column 1"),
+        ("x.npy", b"\x93NUMPY\x01\x00\x10\x00{'descr': gibber", r"empty or damaged"),
         ("x.csv", "", r"found an empty file"),
         ("x.csv", "\n\n", r"found an empty file"),
         ("x.csv", HEADER, r"a header and nothing below"),
         ("x.csv", "1,1,-1,1\n", r"found n_samples=1"),
         ("x.csv", "1\n-1\n1\n", r"found 1 feature"),
         ("x.csv", b"\xff\xfe1\x00", r"expected text in UTF-8"),
-        ("x.csv", lines(X, ";"), r"header and nothing below|found the text|expected"),
+        ("x.csv", lines(X, ";"), r"separated by ',', found one column with ';' in it"),
         ("x.npy", b"", r"empty or damaged"),
         ("x.npy", b"hello", r"Pickles are not opened"),
         ("x.npz", b"PK\x03\x04 broken", r"empty or damaged"),

@@ -1,3 +1,4 @@
+import pickle
 from itertools import product
 
 import numpy as np
@@ -66,6 +67,8 @@ def test_no_couplings_and_strong_fields():
 
 
 def test_one_field_for_all():
+    assert bs.IsingModel(np.zeros((3, 3))).fields.tolist() == [0.0] * 3
+    assert bs.IsingModel([[0.0]], 0.3).energy([[1]]) == [-0.3]
     assert bs.IsingModel(np.zeros((3, 3)), 0.7).fields.tolist() == [0.7] * 3
 
 
@@ -88,9 +91,23 @@ def test_save_and_load(tmp_path):
     np.testing.assert_array_equal(again.fields, model.fields)
 
 
+def test_a_failed_load_names_the_file(tmp_path):
+    (tmp_path / "c.npz").write_bytes(b"")
+    np.save(tmp_path / "d.npy", np.zeros((2, 2)))
+    for name, message in [("c.npz", "empty or damaged"), ("d.npy", "one array"), ("e.npz", "no such file")]:
+        with pytest.raises(ValueError, match=f"{name}: .*{message}"):
+            bs.IsingModel.load(tmp_path / name)
+
+
+def test_pickled_models_stay_read_only():
+    model = pickle.loads(pickle.dumps(random_model(4)))
+    with pytest.raises(ValueError, match="read-only"):
+        model.couplings[0, 1] = 1
+
+
 def test_load_never_unpickles(tmp_path):
     np.savez(tmp_path / "a.npz", couplings=np.array([{}], object), fields=np.zeros(1))
-    with pytest.raises(ValueError, match="allow_pickle"):
+    with pytest.raises(ValueError, match=r"a\.npz: .*Pickles are not opened"):
         bs.IsingModel.load(tmp_path / "a.npz")
     np.savez(tmp_path / "b.npz", x=np.zeros(1))
     with pytest.raises(ValueError, match="couplings and fields of a saved model, found x"):
@@ -102,13 +119,18 @@ def test_load_never_unpickles(tmp_path):
     [
         ([[0, 1], [2, 0]], 0, r"symmetric: found couplings\[0, 1\] = 1.0"),
         ([[0, 1], [1, 3]], 0, r"zero on the diagonal: found 3.0 at couplings\[1, 1\]"),
-        ([[0, np.nan], [1, 0]], 0, r"finite: found nan at couplings\[0, 1\]"),
-        ([[0, np.inf], [np.inf, 0]], 0, r"finite: found inf"),
+        ([[0, np.nan], [1, 0]], 0, r"finite.* found nan at couplings\[0, 1\]"),
+        ([[0, np.inf], [np.inf, 0]], 0, r"finite.* found inf"),
         (np.zeros((2, 3)), 0, r"square matrix: found shape \(2, 3\)"),
         (np.zeros(4), 0, r"square matrix: found shape \(4,\)"),
         (np.zeros((0, 0)), 0, r"square matrix"),
         (np.zeros((3, 3)), [0, 0], r"shape \(3,\): found shape \(2,\)"),
-        (np.zeros((3, 3)), [0, 0, np.nan], r"fields must be finite"),
+        (np.zeros((3, 3)), [0, 0, np.nan], r"fields must be finite.* found nan at fields\[2\]"),
+        (np.zeros((3, 3)) + 1j, 0, r"couplings must be real numbers"),
+        (np.zeros((2, 2), "m8[s]"), 0, r"couplings must be real numbers"),
+        (np.ma.masked_equal(np.zeros((2, 2)), 0), 0, r"masked"),
+        ([[0, 1e308], [1e308, 0]], 0, r"from -1e\+15 to 1e\+15: found 1e\+308 at couplings\[0, 1\]"),
+        ("abc", 0, r"couplings must be real numbers"),
     ],
 )
 def test_bad_models(couplings, fields, message):

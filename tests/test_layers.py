@@ -13,7 +13,7 @@ SOURCE = Path(bs.__file__).parent
 
 # Any row above may be imported, never a row below. In the model row, only modules to the left.
 ROWS = [
-    ["exceptions"],
+    ["exceptions", "arguments", "files"],
     ["spins", "priors", "moments", "ising"],
     ["sampling", "hyper"],
     ["generator"],

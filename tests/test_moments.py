@@ -82,6 +82,41 @@ def test_sums_stay_exact_beyond_the_range_of_floats(monkeypatch):
     assert same(acc.moments(), expected)
 
 
+def doubled(rows, times):
+    """An accumulator that has seen the rows 2^times times over, and those moments in exact arithmetic."""
+    acc = bs.MomentAccumulator(len(rows[0])).update(rows)
+    for _ in range(times):
+        acc.merge(acc)
+    return acc
+
+
+def test_more_samples_than_float32_can_count():
+    acc = doubled([[1, 1], [1, 1], [1, 1], [1, -1]], 23).update([[1, -1]])  # N = 2^25 + 1
+    m, N = acc.moments(), 2**25 + 1
+    assert m.N == N
+    assert m.C1 == m.magnetisations[1] == (2**24 - 1) / N
+    assert m.C2 == ((2**24 - 1) / N) ** 2
+
+
+def test_more_samples_than_int64_products_can_hold():
+    rows = [[1, 1, -1], [1, 1, 1], [1, -1, 1], [1, 1, 1]]
+    m = doubled(rows, 31).moments()  # N = 2^33: s^4, n N^2 and the Gram sums exceed 64 bits
+    few = doubled(rows, 12).moments()
+    assert m.N == 2**33
+    for name in PAPER:
+        assert getattr(m, name) == getattr(few, name)
+    for name in UNBIASED:
+        assert getattr(m, name) == pytest.approx(getattr(few, name), abs=3e-3)
+    assert m.r == pytest.approx(0.375, abs=1e-8)
+
+
+def test_the_accumulator_keeps_at_most_n_samples():
+    acc = bs.MomentAccumulator(4)
+    for row in random_spins(25, 4):
+        acc.update(row[None])
+        assert acc._n_pending < 4 and acc._n_pending == sum(map(len, acc._pending))
+
+
 def test_sum_of_squares_is_exact_where_float64_is_not():
     assert module._sum_of_squares(np.array([2**40 + 1, -3])) == (2**40 + 1) ** 2 + 9
     assert module._sum_of_squares(np.array([2.0**25 + 1, 1.0] * 10)) == 10 * ((2**25 + 1) ** 2 + 1)
@@ -146,6 +181,10 @@ def test_accumulator_rejects_what_does_not_fit():
         acc.merge(bs.MomentAccumulator(4))
     with pytest.raises(ValueError, match="n_spins=1"):
         bs.MomentAccumulator(1)
+    with pytest.raises(ValueError, match=r"whole number: found 2\.7"):
+        bs.MomentAccumulator(2.7)
+    with pytest.raises(ValueError, match="found ndarray"):
+        acc.merge(np.ones((3, 3)))
     acc.update([[1, 1, 1]]).update([[0, 1, 1]])
     with pytest.raises(ValueError, match="same encoding, 0/1 as before: found ±1"):
         acc.update([[-1, 1, 1]])
@@ -153,7 +192,9 @@ def test_accumulator_rejects_what_does_not_fit():
 
 
 @pytest.mark.parametrize(("N", "n", "offset"), [(7, 12, 0.2), (30, 5, 0.0), (4, 2, 0.1)])
-def test_largest_pair_sum(N, n, offset):
+@pytest.mark.parametrize("block", [5, 30, 2**17])
+def test_largest_pair_sum(monkeypatch, N, n, offset, block):
+    monkeypatch.setattr(module, "_BLOCK", block)
     X = random_spins(N, n)
     d = slow.pair_averages(X)
     expected = max(N * abs(d[i, j] - offset) for i in range(n) for j in range(i))

@@ -187,9 +187,32 @@ def test_evidence_ends_where_its_branch_folds():
 
 
 def test_without_a_field_the_branch_is_m_zero_at_every_gamma():
-    moments = bs.SpinMoments.of(random_spins(25, 19, p=0.35))
-    assert len(extrema(0.0, 3.0, moments)) > 1  # others exist, and a generic branch would have bent away
-    assert (plefka.extremum(0.0, np.linspace(0, 3, 7), moments) == 0).all()
+    moments = bs.SpinMoments.of(bs.simulate(100, 100, J=0.9, H=0.2, seed=0).spins)
+    gammas = np.linspace(0, 0.5, 501)
+    assert extrema(0.0, gammas[-1], moments).max() > 0.2  # m = 0 has become unstable on the way
+    assert (plefka.extremum(0.0, gammas, moments) == 0).all()
+    assert np.isfinite(plefka.evidence(0.0, gammas, moments)).all()
+
+
+def test_tiny_fields_follow_the_branch_of_small_ones():
+    moments = bs.SpinMoments.of(bs.simulate(100, 100, J=0.9, H=0.2, seed=0).spins)
+    gammas = np.array([0.4, 0.5])  # beyond the bifurcation
+    reference = plefka.extremum(1e-7, gammas, moments)
+    assert reference.min() > 0.1
+    for H in (1e-10, 1e-14, 1e-17):
+        np.testing.assert_allclose(plefka.extremum(H, gammas, moments), reference, atol=1e-5)
+        np.testing.assert_allclose(plefka.extremum(-H, gammas, moments), -reference, atol=1e-5)
+
+
+def test_a_narrow_fold_is_not_stepped_over():
+    """Next to a cusp: the branch ends at gamma = 0.02588, and goes on from another sheet."""
+    moments = bs.SpinMoments(
+        19, 1000, 0.07242105263157894, 0.028444444444444446, 0.007760654970760234, 0.001762848602988954,
+        None, None, None, None, np.zeros(19),
+    )  # fmt: skip
+    m = plefka.extremum(0.04207819932397106, np.linspace(0, 0.0767, 5001), moments)
+    last = np.linspace(0, 0.0767, 5001)[np.isfinite(m)][-1]
+    assert last == pytest.approx(0.02588, abs=2e-5) and np.isnan(m[-1])
 
 
 def test_a_strong_field_and_couplings_can_leave_the_branch_of_the_evidence():
@@ -211,7 +234,7 @@ def test_evidence_broadcasts_and_ignores_order():
 
 
 @pytest.mark.parametrize(
-    ("H", "gamma"), [(np.nan, 0.1), (np.inf, 0.1), (0.0, -0.1), (0.0, np.inf), (0.0, np.nan)]
+    ("H", "gamma"), [(np.nan, 0.1), (np.inf, 0.1), (0.0, -0.1), (0.0, np.inf), (0.0, np.nan), (0.0, 1e300)]
 )
 def test_evidence_rejects_impossible_arguments(H, gamma):
     with pytest.raises(ValueError, match="must be finite"):
@@ -230,9 +253,12 @@ def test_case_infinite():
 
 
 def test_case_infinite_with_a_field_has_the_limit_of_the_field():
-    m = bs.SpinMoments.of([[1, 1, -1, -1], [-1, 1, 1, -1], [-1, -1, -1, -1]])
+    m = bs.SpinMoments.of(
+        [[1, -1, -1, -1, -1], [-1, -1, 1, 1, 1], [1, 1, 1, 1, 1], [1, 1, 1, -1, 1], [1, -1, -1, 1, 1]]
+    )
     fit = plefka.fit_plefka(m)
     assert fit.case == "infinite" and fit.phi2 < 0
+    assert np.sign(plefka.phi1_slope(m.M, m)) != np.sign(plefka.phi2_slope(m.M, m))  # the second order wins
     large = 1e6
     field = np.arctanh(m.M) - plefka.phi1_slope(m.M, m) * large - plefka.phi2_slope(m.M, m) * large**2
     assert abs(field) > 1e9 and fit.H == np.sign(field) * np.inf
@@ -251,6 +277,17 @@ def test_case_zero_with_a_field_is_that_of_independent_spins():
     fit = plefka.fit_plefka(m)
     assert (fit.case, fit.gamma) == ("zero", 0.0)
     assert fit.H == pytest.approx(np.arctanh(1 / 6), rel=1e-12)
+
+
+def test_rounding_does_not_decide_the_case():
+    """phi2(M) = 0 < Phi(M) in exact arithmetic, then Phi(M) = 0 < phi2(M): both are "zero"."""
+    for X in (
+        [[-1, -1, 1], [-1, -1, -1], [-1, 1, -1], [-1, -1, -1], [1, 1, 1]],
+        [[1, 1, -1, 1, 1, -1], [1, 1, -1, -1, 1, 1]],
+    ):
+        fit = plefka.fit_plefka(bs.SpinMoments.of(X))
+        assert (fit.case, fit.gamma) == ("zero", 0.0)
+        assert 0.0 in (fit.Phi, fit.phi2) and fit.Phi + fit.phi2 > 0
 
 
 def test_case_interior():

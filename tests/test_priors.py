@@ -43,6 +43,10 @@ def test_draws_have_the_moments_of_the_prior(name):
     assert abs((J**4).mean() - kurtosis) < 4 * np.sqrt((eighth - kurtosis**2) / size)
 
 
+def test_two_spins_are_enough():
+    assert Prior("gaussian", 1.0, 2).variance == 0.5
+
+
 @BOTH
 def test_gamma_zero_means_no_couplings(name):
     assert not Prior(name, 0.0, 5).draw(10, np.random.default_rng(0)).any()
@@ -56,7 +60,7 @@ def test_gamma_zero_means_no_couplings(name):
         (("cauchy", 1.0, 5), "gaussian, laplace: found 'cauchy'"),
         (("gaussian", -1.0, 5), "found -1.0"),
         (("gaussian", float("nan"), 5), "found nan"),
-        (("gaussian", 1.0, 1), "found 1"),
+        (("gaussian", 1.0, 1), "n must be at least 2"),
     ],
 )
 def test_bad_priors(arguments, message):

@@ -1,3 +1,5 @@
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -34,6 +36,7 @@ def test_zero_one_of_every_dtype(dtype, order):
         lambda: pd.DataFrame(ZERO_ONE).astype("Int64"),
         lambda: pl.DataFrame(PLUS_MINUS),
         lambda: pl.DataFrame(ZERO_ONE.astype(bool)),
+        lambda: pd.DataFrame(PLUS_MINUS, columns=["toarray", "_mask", "to_numpy"]),
         lambda: np.ma.masked_array(PLUS_MINUS, mask=False),
         lambda: PLUS_MINUS[::-1][::-1],
     ],
@@ -78,12 +81,21 @@ def with_value(value, dtype=float, row=1, column=2, base=PLUS_MINUS, order="C"):
         (with_value(0, int, order="F"), r"found 0 beside -1 and 1 at row 2, column 3"),
         (with_value("yes", object), r"found the text 'yes' at row 2, column 3"),
         (with_value(None, object), r"missing value \(NaN\) at row 2, column 3"),
+        (with_value(np.complex128(1 + 2j), object), r"of type complex128 at row 2, column 3"),
+        (with_value(np.timedelta64(1, "s"), object), r"of type timedelta64 at row 2, column 3"),
+        (with_value(Decimal("1.00000000000000000001"), object), r"of type Decimal at row 2, column 3"),
+        (with_value(10**400, object), r"of type int at row 2, column 3"),
         (with_value({}, object), r"found \{\} of type dict at row 2, column 3"),
         (np.array([["1", "-1"], ["1", "1"]]), r"found the text '1' at row 1, column 1"),
-        (pd.DataFrame(ZERO_ONE).astype("Int64").replace(0, pd.NA), r"row 1, column 2"),
+        (
+            pd.DataFrame(ZERO_ONE).astype("Int64").replace(0, pd.NA),
+            r"missing value \(NaN\) at row 1, column 2",
+        ),
         (pl.DataFrame({"a": [1, None], "b": [0, 1]}), r"missing value \(NaN\) at row 2, column 1"),
         (np.ma.masked_equal(with_value(9, int), 9), r"missing \(masked\) value at row 2, column 3"),
         ([[1, -1], [1]], r"rows of equal length"),
+        ([[1, -1], [1, "x"]], r"found the text 'x' at row 2, column 2"),
+        ([np.ma.array([1, 1], mask=[0, 1]), np.ma.array([1, -1])], r"\(masked\) value at row 1, column 2"),
         (PLUS_MINUS.astype(complex), r"Complex data not supported"),
         (PLUS_MINUS.astype("m8[s]"), r"dtype timedelta64"),
         (PLUS_MINUS[0], r"found 1 dimension.*Reshape your data"),

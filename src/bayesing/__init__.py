@@ -8,7 +8,7 @@ Method for Boltzmann Machines* (arXiv:1906.06002), and beyond.
     >>> sim = bs.simulate(n_spins=200, n_samples=80, J=0.6, seed=1)
     >>> eb = bs.EmpiricalBayes(method="plefka").fit(sim.spins)
     >>> print(f"J = {eb.J_:.2f}, H = {eb.H_:.2f}")
-    J = 0.63, H = 0.01
+    J = 0.57, H = -0.01
 
 Names are resolved when first used, so that ``import bayesing`` costs next to nothing.
 """
@@ -27,9 +27,13 @@ _HOME = {
     "IsingModel": "ising",
     "LaplaceWarning": "exceptions",
     "MomentAccumulator": "moments",
+    "NotEquilibratedWarning": "exceptions",
     "Simulation": "generator",
     "SpinMoments": "moments",
+    "annealed_importance_sampling": "sampling.anneal",
     "as_spins": "spins",
+    "parallel_tempering": "sampling.tempering",
+    "sample": "generator",
     "simulate": "generator",
 }
 
@@ -40,18 +44,24 @@ __all__ = [
     "IsingModel",
     "LaplaceWarning",
     "MomentAccumulator",
+    "NotEquilibratedWarning",
     "Simulation",
     "SpinMoments",
+    "annealed_importance_sampling",
     "as_spins",
+    "parallel_tempering",
+    "sample",
     "simulate",
 ]
 
 if TYPE_CHECKING:
     from .empirical_bayes import EmpiricalBayes
-    from .exceptions import BayesingWarning, BoundWarning, LaplaceWarning
-    from .generator import Simulation, simulate
+    from .exceptions import BayesingWarning, BoundWarning, LaplaceWarning, NotEquilibratedWarning
+    from .generator import Simulation, sample, simulate
     from .ising import IsingModel
     from .moments import MomentAccumulator, SpinMoments
+    from .sampling.anneal import annealed_importance_sampling
+    from .sampling.tempering import parallel_tempering
     from .spins import as_spins
 
 

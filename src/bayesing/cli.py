@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -30,11 +32,12 @@ def _plain_errors() -> Iterator[None]:
         try:
             yield
         except (ValueError, MemoryError) as error:
-            click.echo(f"error: {error}", err=True)
-            sys.exit(2)
-        except OSError as error:
-            click.echo(f"error: {error.filename}: {error.strerror}", err=True)
-            sys.exit(2)
+            _fail(str(error))
+
+
+def _fail(sentence: str) -> NoReturn:
+    click.echo("error: " + " ".join(sentence.splitlines()), err=True)
+    sys.exit(2)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -46,9 +49,9 @@ def cli() -> None:
     """
 
 
-@cli.command()
-@click.argument("data", type=click.Path())
-@click.option("--method", default="plefka", show_default=True, help="Method of inference.")
+@cli.command(short_help="Infer J and H from a file of spins.")
+@click.argument("data")
+@click.option("--method", default="plefka", show_default=True, help="Method of inference: plefka.")
 @click.option(
     "--prior", default="gaussian", show_default=True, help="Prior of the couplings: gaussian, laplace."
 )
@@ -60,33 +63,36 @@ def fit(data: str, method: str, prior: str, array: str | None, as_json: bool) ->
         from .empirical_bayes import EmpiricalBayes
         from .io import read_spins
 
-        eb = EmpiricalBayes(method=method, prior=prior).fit(read_spins(data, array).spins)
+        eb = EmpiricalBayes(method=method, prior=prior)
+        spins = read_spins(data, array).spins
+        try:
+            eb.fit(spins)
+        except ValueError as error:
+            raise ValueError(f"{data}: {error}") from error
     click.echo(json.dumps(_as_json(eb), allow_nan=False) if as_json else _as_text(eb))
 
 
-@cli.command()
+@cli.command(short_help="Simulate spins and write them to a file.")
 @click.option("--spins", "n_spins", type=int, default=300, show_default=True, help="Number of spins n.")
 @click.option("--samples", "n_samples", type=int, default=120, show_default=True, help="Number of samples N.")
 @click.option("--J", "J", type=float, default=0.8, show_default=True, help="Couplings have variance J^2/n.")
-@click.option("--H", "H", type=float, default=0.0, show_default=True, help="Field.")
+@click.option("--H", "H", type=float, default=0.0, show_default=True, help="Field, the same for all spins.")
 @click.option("--J0", "J0", type=float, default=0.0, show_default=True, help="Couplings have mean J0/n.")
 @click.option(
     "--prior", default="gaussian", show_default=True, help="Prior of the couplings: gaussian, laplace."
 )
 @click.option("--seed", type=int, default=None, help="Seed; the same one gives the same data.")
-@click.option("-o", "--output", type=click.Path(), required=True, help="The .npz file to write.")
+@click.option("-o", "--output", required=True, help="The .npz file to write.")
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def simulate(output: str, force: bool, **settings: Any) -> None:
     """Simulate spins of a Boltzmann machine with random couplings, and write them to an .npz file."""
     with _plain_errors():
         import numpy as np
 
+        from .files import writing
         from .generator import simulate as run
-        from .io import check_output, writing
 
-        if not output.endswith(".npz"):
-            raise ValueError(f"{output}: expected the name of an .npz file to write.")
-        check_output(output, force)
+        _check_output(output, ".npz", force)
         sim = run(**settings)
         with writing(output, force) as file:
             np.savez_compressed(file, spins=sim.spins, couplings=sim.couplings, fields=sim.fields)
@@ -95,15 +101,21 @@ def simulate(output: str, force: bool, **settings: Any) -> None:
 
 @cli.command()
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed.")
-@click.option("-o", "--output", type=click.Path(), default="bayesing-demo.png", show_default=True)
+@click.option("-o", "--output", default="bayesing-demo.png", show_default=True, help="The .png to draw.")
 @click.option("--force", is_flag=True, help="Overwrite an existing picture.")
 def demo(seed: int, output: str, force: bool) -> None:
     """Simulate, fit, print and plot, in under a minute."""
     with _plain_errors():
-        from .io import check_output
-
-        check_output(output, force)
+        _check_output(output, ".png", force)
         _demo(seed, output, force)
+
+
+def _check_output(output: str, extension: str, force: bool) -> None:
+    from .files import check_output
+
+    if Path(output).suffix.lower() != extension:
+        raise ValueError(f"{output}: expected the name of a file to write that ends in {extension}.")
+    check_output(output, force)
 
 
 def _demo(seed: int, output: str, force: bool) -> None:
@@ -112,8 +124,8 @@ def _demo(seed: int, output: str, force: bool) -> None:
 
     from . import plots
     from .empirical_bayes import EmpiricalBayes
+    from .files import writing
     from .generator import simulate as run
-    from .io import writing
 
     n, N, J_true, repeats = 300, 120, 0.8, 3
     sim = run(n_spins=n, n_samples=N, J=J_true, seed=seed)
@@ -162,24 +174,29 @@ def _as_text(eb: EmpiricalBayes) -> str:
     return "\n".join(
         [
             f"  data     {m.N} samples of {m.n} spins (N/n = {m.N / m.n:.3g}), mean spin {m.M:+.4f}",
-            f"  J        {eb.J_:.4f}    couplings have variance J^2/n; gamma = J^2 = {eb.gamma_:.4f}",
+            f"  J        {eb.J_:.4f}    couplings have variance J^2/n; gamma = J^2 = {eb.gamma_:.4g}",
             f"  H        {eb.H_:+.4f}",
             f"  method   {eb.method_}, {eb.prior} prior; the evidence has its maximum at "
-            + {"zero": "gamma = 0", "interior": "this gamma", "infinite": "infinite gamma"}[eb.case_],
+            + {"zero": "gamma = 0", "interior": "this gamma", "infinite": "no finite gamma"}[eb.case_],
         ]
     )
 
 
 def main() -> None:
-    """Entry point; click turns Ctrl-C into an Abort, which is exit code 130 here."""
+    """Entry point: every error is one line and exit code 2, Ctrl-C is 130."""
     try:
-        sys.exit(cli.main(standalone_mode=False))
+        code = cli.main(standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(code)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        sys.exit(2)
+    except click.ClickException as error:
+        name = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "bayesing"
+        _fail(f"{error.format_message()} See '{name} --help'.")
     except click.Abort:
         click.echo("interrupted", err=True)
         sys.exit(130)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(141)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter tries again to flush, and complains
+        _fail(f"{error.filename or 'standard output'}: {error.strerror}.")

@@ -58,7 +58,7 @@ class EmpiricalBayes(BaseEstimator):
     >>> sim = bs.simulate(n_spins=200, n_samples=80, J=0.5, seed=0)
     >>> eb = bs.EmpiricalBayes().fit(sim.spins)
     >>> print(f"J = {eb.J_:.2f}, {eb.case_}")
-    J = 0.49, interior
+    J = 0.50, interior
     """
 
     def __init__(
@@ -77,14 +77,23 @@ class EmpiricalBayes(BaseEstimator):
         """Infer the hyperparameters from ``X``: rows are samples, columns spins (±1, 0/1 or bool)."""
         self._check_parameters()
         spins = as_spins(X)
+        self._fit(moments_of(spins), spins)
         validate_data(self, X, skip_check_array=True)  # records the number and names of the columns
-        return self._fit(moments_of(spins), spins)
+        return self
 
     def fit_moments(self, moments: SpinMoments) -> EmpiricalBayes:
         """Infer the hyperparameters from moments, for data that were never in memory at once."""
         self._check_parameters()
+        if not isinstance(moments, SpinMoments):
+            raise ValueError(
+                f"Expected SpinMoments, as from SpinMoments.of(X) or MomentAccumulator.moments(): found "
+                f"{type(moments).__name__}."
+            )
+        self._fit(moments, None)
         self.n_features_in_ = moments.n
-        return self._fit(moments, None)
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self
 
     def evidence(self, H: ArrayLike, gamma: ArrayLike) -> NDArray[np.float64]:
         """L_EB(H, gamma), per spin and sample, for arrays that broadcast; NaN where it does not exist."""
@@ -92,13 +101,16 @@ class EmpiricalBayes(BaseEstimator):
         return evidence(H, gamma, self.moments_)
 
     def _check_parameters(self) -> None:
-        if self.method not in METHODS:
+        if not isinstance(self.method, str) or self.method not in METHODS:
             raise ValueError(f"method must be one of {', '.join(METHODS)}: found {self.method!r}.")
         check_prior_name(self.prior)
         if self.mean_coupling:
-            raise ValueError('mean_coupling=True is not estimated by method="plefka": leave it False.')
+            raise ValueError(
+                f'mean_coupling must be False with method="plefka", which cannot estimate it: found '
+                f"{self.mean_coupling!r}."
+            )
 
-    def _fit(self, moments: SpinMoments, spins: Spins | None) -> EmpiricalBayes:
+    def _fit(self, moments: SpinMoments, spins: Spins | None) -> None:
         result = fit_plefka(moments)
         self.moments_ = moments
         self.method_ = "plefka"
@@ -108,13 +120,12 @@ class EmpiricalBayes(BaseEstimator):
         if result.case == "infinite":
             warnings.warn(
                 "The evidence grows without bound in gamma, which is infinite, that is, unknown: the second "
-                f"order of the expansion does not do for N = {moments.N} samples of n = {moments.n} spins.",
+                f"order of the expansion is not enough for N = {moments.N} samples of n = {moments.n} spins.",
                 BoundWarning,
                 stacklevel=3,
             )
         elif self.prior == "laplace":
             self._check_laplace(moments, spins)
-        return self
 
     def _check_laplace(self, moments: SpinMoments, spins: Spins | None) -> None:
         n, N, M = moments.n, moments.N, moments.M

@@ -9,5 +9,9 @@ class BoundWarning(BayesingWarning):
     """An estimate lies at the end of its range and is not to be taken at face value."""
 
 
+class NotEquilibratedWarning(BayesingWarning):
+    """A sampler's diagnostics say that its samples are not yet those of the model."""
+
+
 class LaplaceWarning(BayesingWarning):
     """The condition under which the Laplace prior gives the Gaussian result does not hold."""

@@ -4,21 +4,40 @@ from __future__ import annotations
 
 import csv
 import os
-import tempfile
-import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .files import load_arrays
 from .spins import Spins, as_spins
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 EXTENSIONS = (".npy", ".npz", *DELIMITERS)
+
+# Cells that stand for a value, so that a row of them is not a header.
+_VALUES = {
+    "",
+    "na",
+    "n/a",
+    "nan",
+    "none",
+    "null",
+    "?",
+    "-",
+    ".",
+    "true",
+    "false",
+    "t",
+    "f",
+    "yes",
+    "no",
+    "y",
+    "n",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +49,7 @@ class SpinData:
 
 
 def read_spins(path: str | os.PathLike[str], array: str | None = None) -> SpinData:
-    """Read spins from a file: rows are samples, columns are spins; ±1, 0/1 or bool.
+    """Read spins from a file: rows are samples, columns are spins; ±1 or 0/1, in NumPy files also bool.
 
     An .npz is read as the array named ``array``, else as its array "spins", else as its only one. The
     header of a .csv or .tsv is optional. Nothing is ever unpickled.
@@ -41,114 +60,112 @@ def read_spins(path: str | os.PathLike[str], array: str | None = None) -> SpinDa
         found = extension or "no extension"
         raise ValueError(f"{path}: expected a file ending in {', '.join(EXTENSIONS)}, found {found}.")
     if array is not None and extension != ".npz":
-        raise ValueError(f"{path}: an array can be chosen in an .npz file only; leave out --array.")
-    if not path.is_file():
-        found = "a directory" if path.is_dir() else "no such file"
-        raise ValueError(f"{path}: expected a file, found {found}. Check the path.")
+        raise ValueError(
+            f"{path}: an array can be chosen in an .npz file only; leave out the name {array!r}."
+        )
     try:
         if extension in DELIMITERS:
-            values, names = _read_table(path, DELIMITERS[extension])
-        else:
-            values, names = _read_numpy(path, array), None
-        return SpinData(as_spins(values), names)
+            return _read_table(path, DELIMITERS[extension])
+        loaded = load_arrays(path)
+        return SpinData(as_spins(_choose(loaded, array) if isinstance(loaded, dict) else loaded))
     except OSError as error:
         raise ValueError(f"{path}: cannot be read ({error.strerror or error}).") from error
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 
 
-def _read_numpy(path: Path, array: str | None) -> NDArray[Any]:
-    try:
-        with path.open("rb") as file:
-            loaded = np.load(file, allow_pickle=False)
-            if not isinstance(loaded, np.lib.npyio.NpzFile):
-                return np.asarray(loaded)
-            return np.asarray(loaded[_choose(loaded.files, array)])
-    except (EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"expected a NumPy file, found one that is empty or damaged ({error}).") from error
-    except ValueError as error:
-        if "allow_pickle" in str(error) or "Object arrays" in str(error) or "pickle" in str(error):
-            raise ValueError(
-                "expected an array of numbers, found Python objects or a file that is not NumPy's. "
-                "Pickles are not opened; save the data as an array of integers."
-            ) from error
-        raise
-
-
-def _choose(files: list[str], array: str | None) -> str:
-    listed = ", ".join(files) or "none"
-    if array is not None:
-        if array not in files:
-            raise ValueError(f"expected an array named {array!r}, found {listed}.")
-        return array
-    if "spins" in files:
-        return "spins"
-    if len(files) == 1:
-        return files[0]
+def _choose(arrays: dict[str, NDArray[Any]], name: str | None) -> NDArray[Any]:
+    listed = ", ".join(arrays) or "none"
+    if name is not None:
+        if name not in arrays:
+            raise ValueError(f"expected an array named {name!r}, found {listed}.")
+        return arrays[name]
+    if "spins" in arrays:
+        return arrays["spins"]
+    if len(arrays) == 1:
+        return next(iter(arrays.values()))
     raise ValueError(
-        f"expected an array named 'spins' or a single array, found {listed}. Choose one with --array NAME."
+        f"expected an array named 'spins' or a single array, found {listed}."
+        + (" Choose one with --array NAME." if arrays else "")
     )
 
 
-def _read_table(path: Path, delimiter: str) -> tuple[NDArray[Any], tuple[str, ...] | None]:
+def _read_table(path: Path, delimiter: str) -> SpinData:
+    if not path.is_file():
+        found = "a directory" if path.is_dir() else "something else" if path.exists() else "no such file"
+        raise ValueError(f"expected a file, found {found}. Check the path.")
     try:
-        lines = [line for line in path.read_text("utf-8-sig").splitlines() if line.strip()]
+        with path.open(encoding="utf-8-sig") as file:
+            lines = [line for line in file.read().split("\n") if line.strip(" ")]
     except UnicodeDecodeError as error:
         raise ValueError(f"expected text in UTF-8, found other bytes ({error.reason}).") from error
     if not lines:
         raise ValueError("expected rows of spins, found an empty file.")
     first = _cells(lines[0], delimiter)
-    numeric = [_is_number(cell) for cell in first]
-    names = None
-    if not any(numeric):
-        names = tuple(cell.strip() for cell in first)
+    names = tuple(cell.strip() for cell in first) if _is_header(first) else None
+    if names:
         lines = lines[1:]
         if not lines:
             raise ValueError("expected rows of spins, found a header and nothing below it.")
-    elif not all(numeric):
-        column = numeric.index(False)
+    other = next((mark for mark in ";,\t|" if mark != delimiter and mark in lines[0]), None)
+    if len(first) == 1 and other:
         raise ValueError(
-            f"expected numbers, or a header of names only, found {first[column]!r} beside numbers in row 1, "
-            f"column {column + 1}."
+            f"expected columns separated by {delimiter!r}, found one column with {other!r} in it."
         )
-    values = _numbers(lines, delimiter, len(first), header=names is not None)
-    return values, names
+    note = "counting from 1, below the header" if names else "counting from 1"
+    try:
+        return SpinData(
+            as_spins(_numbers(lines, delimiter, len(first), "the header" if names else "row 1")), names
+        )
+    except ValueError as error:
+        raise ValueError(str(error).replace("counting from 1", note)) from error
 
 
-def _numbers(lines: list[str], delimiter: str, width: int, header: bool) -> NDArray[Any]:
+def _is_header(cells: list[str]) -> bool:
+    """Names only, or the column numbers 0, 1, 2, ... or 1, 2, 3, ... of a table written without names."""
+    texts = [cell.strip() for cell in cells]
+    if len(texts) > 2 and texts in ([str(k) for k in range(s, s + len(texts))] for s in (0, 1)):
+        return True
+    return not any(map(_is_number, texts)) and not all(text.lower() in _VALUES for text in texts)
+
+
+def _numbers(lines: list[str], delimiter: str, width: int, source: str) -> NDArray[Any]:
     for dtype in (np.int8, np.float64):  # whole numbers parse faster and take an eighth of the memory
         try:
-            values = np.loadtxt(lines, dtype, comments=None, delimiter=delimiter, quotechar='"', ndmin=2)
-        except (ValueError, OverflowError):
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # older versions of NumPy cut off fractions, and warn
+                values = np.loadtxt(lines, dtype, comments=None, delimiter=delimiter, quotechar='"', ndmin=2)
+        except (ValueError, OverflowError, DeprecationWarning):
             continue
         if values.shape[1] == width:
             return values
         break
-    _explain(lines, delimiter, width, header)
-    raise ValueError("expected a table of numbers, found something else.")
+    raise _fault(lines, delimiter, width, source)
 
 
-def _explain(lines: list[str], delimiter: str, width: int, header: bool) -> None:
-    """Find the first cell that is at fault, and say so."""
-    counted = "the header has" if header else "row 1 has"
+def _fault(lines: list[str], delimiter: str, width: int, source: str) -> ValueError:
+    """The first cell that is at fault, in words."""
     for row, line in enumerate(lines, start=1):
         cells = _cells(line, delimiter)
         if len(cells) != width:
-            raise ValueError(
-                f"expected {width} columns, as {counted}, found {len(cells)} in row {row} (counting from 1"
-                f"{', below the header' if header else ''})."
+            return ValueError(
+                f"expected {width} column(s), as {source} has, found {len(cells)} in row {row} (counting from 1)."
             )
         for column, cell in enumerate(cells, start=1):
             if not _is_number(cell):
-                found = f"the text {cell.strip()!r}" if cell.strip() else "an empty cell"
-                raise ValueError(
-                    f"expected ±1 or 0/1, found {found} in row {row}, column {column} (counting from 1"
-                    f"{', below the header' if header else ''}). Recode it or leave out its row or column."
+                found = f"the text {_short(cell.strip())}" if cell.strip() else "an empty cell"
+                return ValueError(
+                    f"expected ±1 or 0/1, found {found} in row {row}, column {column} (counting from 1). "
+                    "Recode it or leave out its row or column."
                 )
+    return ValueError("expected a table of numbers, found something else.")
 
 
 def _cells(line: str, delimiter: str) -> list[str]:
-    return next(csv.reader([line], delimiter=delimiter))
+    try:
+        return next(csv.reader([line], delimiter=delimiter))
+    except csv.Error as error:
+        raise ValueError(f"expected a table of short cells, found {_short(line)} ({error}).") from error
 
 
 def _is_number(cell: str) -> bool:
@@ -156,41 +173,8 @@ def _is_number(cell: str) -> bool:
         float(cell)
     except ValueError:
         return False
-    return True
+    return cell.isascii() and "_" not in cell  # which Python would allow
 
 
-@contextmanager
-def writing(path: str | os.PathLike[str], force: bool = False) -> Iterator[IO[bytes]]:
-    """A file that appears under ``path`` complete or not at all; an existing one is kept unless ``force``."""
-    path = Path(path)
-    check_output(path, force)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def check_output(path: str | os.PathLike[str], force: bool = False) -> None:
-    """Raise a ValueError where :func:`writing` would, before any work is done."""
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise ValueError(
-            f"{path}: expected an existing directory, found none named {path.parent}. Make it first."
-        )
-    if path.is_dir():
-        raise ValueError(f"{path}: expected the name of a file to write, found a directory.")
-    if path.exists() and not force:
-        raise ValueError(
-            f"{path}: the file exists already. Choose another name, or overwrite it with --force."
-        )
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:40] + "...")

@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
+from .arguments import numbers
+from .files import load_arrays, writing
 from .spins import as_spins
 
 Floats = NDArray[np.float64]
@@ -38,15 +41,16 @@ class IsingModel:
     fields: Floats
 
     def __init__(self, couplings: ArrayLike, fields: ArrayLike = 0.0) -> None:
-        J, h = _check_couplings(couplings), np.asarray(fields, dtype=np.float64)
+        J, h = _check_couplings(couplings), numbers("fields", fields)
         if h.shape not in ((), (len(J),)):
             raise ValueError(f"fields must be a number or have shape ({len(J)},): found shape {h.shape}.")
-        if not np.isfinite(h).all():
-            raise ValueError("fields must be finite: found NaN or infinity.")
         h = np.broadcast_to(h, len(J)).copy()
         J.flags.writeable = h.flags.writeable = False
         object.__setattr__(self, "couplings", J)
         object.__setattr__(self, "fields", h)
+
+    def __reduce__(self) -> tuple[type[IsingModel], tuple[Floats, Floats]]:
+        return IsingModel, (self.couplings, self.fields)  # checked and read-only again after unpickling
 
     @property
     def n_spins(self) -> int:
@@ -55,7 +59,7 @@ class IsingModel:
 
     def energy(self, X: ArrayLike) -> Floats:
         """Energy of each sample (row) of ``X``, minus the exponent of P(S): low where S is likely."""
-        spins = as_spins(X, min_samples=1).astype(np.float64)
+        spins = as_spins(X, min_samples=1, min_spins=1).astype(np.float64)
         if spins.shape[1] != self.n_spins:
             raise ValueError(f"Expected samples of {self.n_spins} spins (columns): found {spins.shape[1]}.")
         return -_exponents(spins, self.couplings, self.fields)
@@ -81,20 +85,23 @@ class IsingModel:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write couplings and fields to an .npz file."""
-        with open(path, "wb") as file:
+        """Write couplings and fields to an .npz file, whole or not at all."""
+        with writing(path, force=True) as file:
             np.savez_compressed(file, couplings=self.couplings, fields=self.fields)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> IsingModel:
         """Read what :meth:`save` wrote. Nothing is unpickled."""
-        with np.load(path, allow_pickle=False) as file:
-            if not {"couplings", "fields"} <= set(file.files):
-                raise ValueError(
-                    f"{os.fspath(path)}: expected the arrays couplings and fields of a saved model, "
-                    f"found {', '.join(file.files) or 'none'}."
+        try:
+            arrays = load_arrays(Path(path))
+            if not isinstance(arrays, dict) or not {"couplings", "fields"} <= set(arrays):
+                found = (
+                    (", ".join(arrays) or "none") if isinstance(arrays, dict) else "one array without a name"
                 )
-            return cls(file["couplings"], file["fields"])
+                raise ValueError(f"expected the arrays couplings and fields of a saved model, found {found}.")
+            return cls(arrays["couplings"], arrays["fields"])
+        except ValueError as error:
+            raise ValueError(f"{os.fspath(path)}: {error}") from error
 
     def _enumerate(self) -> _Enumeration:
         n = self.n_spins
@@ -134,23 +141,23 @@ def _exponents(spins: Floats, J: Floats, h: Floats) -> Floats:
 
 
 def _check_couplings(couplings: ArrayLike) -> Floats:
-    J = np.array(couplings, dtype=np.float64)
+    J = numbers("couplings", couplings)
     if J.ndim != 2 or J.shape[0] != J.shape[1] or len(J) < 1:
         raise ValueError(f"couplings must be a square matrix: found shape {J.shape}.")
-    if not np.isfinite(J).all():
-        i, j = np.argwhere(~np.isfinite(J))[0]
-        raise ValueError(f"couplings must be finite: found {J[i, j]} at couplings[{i}, {j}].")
     if np.diagonal(J).any():
         i = int(np.flatnonzero(np.diagonal(J))[0])
         raise ValueError(
             f"couplings must be zero on the diagonal: found {J[i, i]} at couplings[{i}, {i}]. "
             "A spin does not couple to itself; use np.fill_diagonal(couplings, 0)."
         )
-    difference = np.abs(J - J.T)
-    if difference.max() > 1e-10 * np.abs(J).max():  # room for rounding in V diag(j) V^T, and no more
-        i, j = np.unravel_index(difference.argmax(), J.shape)
-        raise ValueError(
-            f"couplings must be symmetric: found couplings[{i}, {j}] = {J[i, j]} and "
-            f"couplings[{j}, {i}] = {J[j, i]}. Use (couplings + couplings.T) / 2 if that is what you mean."
-        )
-    return (J + J.T) / 2
+    room = 1e-10 * max(J.max(), -J.min())  # for rounding, as in V diag(j) V^T, and no more
+    for i in range(len(J)):  # a row at a time: no second matrix in memory
+        difference = J[i, i:] - J[i:, i]
+        if np.abs(difference).max() > room:
+            j = i + int(np.abs(difference).argmax())
+            raise ValueError(
+                f"couplings must be symmetric: found couplings[{i}, {j}] = {J[i, j]} and "
+                f"couplings[{j}, {i}] = {J[j, i]}. Use (couplings + couplings.T) / 2 if that is what you mean."
+            )
+        J[i:, i] = J[i, i:]
+    return J

@@ -33,6 +33,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .arguments import count
 from .spins import Spins, as_spins, encode
 
 Integers = NDArray[np.int64]
@@ -83,9 +84,7 @@ class MomentAccumulator:
     """
 
     def __init__(self, n_spins: int) -> None:
-        if n_spins < 2:
-            raise ValueError(f"At least 2 spins are needed: found n_spins={n_spins}.")
-        self.n_spins = int(n_spins)
+        self.n_spins = count("n_spins", n_spins, 2)
         self.n_samples = 0
         self._encoding = "1"  # "1" says that neither -1 nor 0 has been seen yet
         self._pending: list[Spins] = []
@@ -108,6 +107,8 @@ class MomentAccumulator:
 
     def merge(self, other: MomentAccumulator) -> MomentAccumulator:
         """Add the samples that another accumulator has seen; that one stays as it is."""
+        if not isinstance(other, MomentAccumulator):
+            raise ValueError(f"Expected a MomentAccumulator to merge: found {type(other).__name__}.")
         if other.n_spins != self.n_spins:
             raise ValueError(f"Expected an accumulator of {self.n_spins} spins: found {other.n_spins}.")
         self._check_encoding(other._encoding)
@@ -170,8 +171,7 @@ def largest_pair_sum(spins: Spins, offset: float) -> float:
     for start in range(0, n - 1, step):
         sums = columns[start : start + step] @ columns[start:].T
         pairs = sums[np.arange(sums.shape[1]) > np.arange(len(sums))[:, None]]
-        if pairs.size:
-            largest = max(largest, float(np.abs(pairs - N * offset).max()))
+        largest = max(largest, *(abs(float(end) - N * offset) for end in (pairs.min(), pairs.max())))
     return largest
 
 
@@ -189,29 +189,25 @@ class _Sums:
 
 def _sums_of(spins: Spins) -> _Sums:
     N, n = spins.shape
+    if N > n:
+        return _sums_from_gram(N, spins.sum(axis=0, dtype=np.int64), _gram(spins.T))
     s, w = np.zeros(n), np.zeros(n)
     for block in _float_blocks(spins):  # every entry stays below n N < 2^53
         s += block.sum(axis=0)
         w += block.sum(axis=1) @ block
     gram_rows = np.concatenate([block @ s for block in _float_blocks(spins)])
-    gram = _gram(spins if N <= n else spins.T)
-    return _Sums(
-        n,
-        N,
-        s.astype(np.int64),
-        w.astype(np.int64),
-        gram_squares=_sum_of_squares(gram),
-        gram_row_squares=_sum_of_squares(gram_rows),
-    )
+    squares = _sum_of_squares(_gram(spins)), _sum_of_squares(gram_rows)
+    return _Sums(n, N, s.astype(np.int64), w.astype(np.int64), *squares)
 
 
 def _sums_from_gram(N: int, s: Integers, gram: NDArray[np.floating]) -> _Sums:
-    """The same from X^T X: sum_a (x_a . s)^2 = s^T (X^T X) s."""
+    """From X^T X alone: sum_a (x_a . s)^2 = s^T (X^T X) s, and w its row sums."""
     n = len(s)
-    kind = np.int64 if n * N**2 < 2**63 else object  # Python's integers do not overflow
-    row_squares = sum(int(a) * int(b) for a, b in zip(s, gram.astype(np.int64).astype(kind) @ s, strict=True))
+    exact = np.float64 if n * N**2 < 2**53 else object  # Python's integers do not overflow
+    products = gram.astype(np.float64).astype(exact) @ s.astype(exact)
+    row_squares = sum(a * int(b) for a, b in zip(s.tolist(), products, strict=True))
     w = gram.sum(axis=1, dtype=np.float64).astype(np.int64)
-    return _Sums(n, N, s, w, gram_squares=_sum_of_squares(gram), gram_row_squares=row_squares)
+    return _Sums(n, N, s, w, _sum_of_squares(gram), row_squares)
 
 
 def _from_sums(sums: _Sums) -> SpinMoments:
@@ -225,7 +221,7 @@ def _from_sums(sums: _Sums) -> SpinMoments:
     q = r = chi_sg = chi_lin = None
     if N >= 4:
         N2, N4 = N * (N - 1), N * (N - 1) * (N - 2) * (N - 3)
-        s4 = _sum_of_squares(s * s)
+        s4 = sum(value**4 for value in s.tolist())
         m4 = s4 - (6 * N - 8) * s2 + n * (3 * N**2 - 6 * N)  # N4 sum_i m_i^4
         m2 = s2 - n * N  # N2 sum_i m_i^2
         q = m2 / (n * N2)

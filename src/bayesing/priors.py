@@ -23,6 +23,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .arguments import count
+
 PriorName = Literal["gaussian", "laplace"]
 
 
@@ -42,8 +44,7 @@ class Prior:
         check_prior_name(self.name)
         if not (self.gamma >= 0 and math.isfinite(self.gamma)):
             raise ValueError(f"gamma must be a finite number, 0 or more: found {self.gamma}.")
-        if self.n < 2:
-            raise ValueError(f"n must be at least 2 spins: found {self.n}.")
+        count("n", self.n, 2)
 
     @property
     def variance(self) -> float:

@@ -7,6 +7,9 @@ become -1. An array that holds only 1s is read as all +1, which both encodings a
 
 from __future__ import annotations
 
+import math
+import numbers
+from decimal import Decimal
 from typing import Any, NoReturn
 
 import numpy as np
@@ -84,7 +87,10 @@ def _reject(block: NDArray[Any], start: int, transposed: bool) -> NoReturn:
         raise ValueError(
             f"{_EXPECTED}: found a missing value (NaN) at {where}. Leave out its row or column first."
         )
-    raise ValueError(f"{_EXPECTED}: found {value} at {where}. Recode the data to two values first.")
+    raise ValueError(
+        f"{_EXPECTED}: found {value} at {where}. Recode the data to two values first, or leave out its row or "
+        "column if it marks a missing value."
+    )
 
 
 def _place(row: int, column: int) -> str:
@@ -95,8 +101,7 @@ def _check_shape(shape: tuple[int, ...], min_samples: int, min_spins: int) -> No
     if len(shape) != 2:
         raise ValueError(
             f"Spins must be a 2-D array, rows are samples and columns are spins: found {len(shape)} "
-            "dimension(s). Reshape your data, with X.reshape(-1, 1) for one spin or X.reshape(1, -1) "
-            "for one sample."
+            "dimension(s). Reshape your data to (samples, spins)."
         )
     n_samples, n_spins = shape
     if n_samples < min_samples:
@@ -106,24 +111,31 @@ def _check_shape(shape: tuple[int, ...], min_samples: int, min_spins: int) -> No
         )
     if n_spins < min_spins:
         raise ValueError(
-            f"Expected at least {min_spins} spin(s) (columns): found {n_spins} feature(s) (shape={shape}) "
-            f"while a minimum of {min_spins} is required. Rows are samples, columns are spins; transpose the "
+            f"Expected spins in columns: found {n_spins} feature(s) (shape={shape}) while a minimum of "
+            f"{min_spins} is required. Rows are samples, columns are spins; transpose the "
             "data if they are the other way round."
         )
 
 
 def _numeric_array(X: Any) -> NDArray[Any]:
     """``X`` as an array of bool, integers or floats; no copy where that is possible."""
-    if hasattr(X, "toarray") and not isinstance(X, np.ndarray):
+    if callable(getattr(type(X), "to_numpy", None)):  # of the type: a data frame's columns are attributes too
+        try:
+            X = X.to_numpy()
+        except Exception as error:  # whatever the other library makes of a type that NumPy does not have
+            raise ValueError(
+                f"{_EXPECTED}: found a {type(X).__name__} that NumPy cannot hold ({error})."
+            ) from error
+    if callable(getattr(type(X), "toarray", None)):
         raise ValueError(f"{_EXPECTED} in a dense array: found a sparse {type(X).__name__}. Use X.toarray().")
-    if np.ma.is_masked(X):
-        row, column = np.argwhere(np.atleast_2d(np.ma.getmaskarray(X)))[0]
+    if isinstance(X, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in X):
+        X = np.ma.array(X)
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        place = np.argwhere(np.ma.getmaskarray(X))[0]
         raise ValueError(
-            f"{_EXPECTED}: found a missing (masked) value at {_place(row, column)}. "
+            f"{_EXPECTED}: found a missing (masked) value at {_place(*np.append(place, 0)[:2])}. "
             "Leave out its row or column first."
         )
-    if hasattr(X, "to_numpy"):
-        X = X.to_numpy()
     try:
         array = np.asarray(X)
     except ValueError as error:
@@ -131,7 +143,7 @@ def _numeric_array(X: Any) -> NDArray[Any]:
             f"{_EXPECTED}, in rows of equal length: found rows that differ ({error})."
         ) from error
     if array.dtype.kind in "OUS":
-        return _from_objects(array)
+        return _from_objects(np.asarray(X, dtype=object))  # as it was: NumPy makes text of all if one is
     if array.dtype.kind == "c":
         raise ValueError(f"{_EXPECTED}: found complex numbers. Complex data not supported.")
     if array.dtype.kind not in "biuf":
@@ -141,18 +153,28 @@ def _numeric_array(X: Any) -> NDArray[Any]:
 
 def _from_objects(array: NDArray[Any]) -> NDArray[np.float64]:
     """Python numbers in an object array (a data frame of mixed types) are fine, text is not."""
-    table = np.atleast_2d(array.astype(object))
-    numbers = np.empty(table.shape)
+    table = np.atleast_2d(array)
+    values = np.empty(table.shape)
     for index, value in np.ndenumerate(table):
-        if isinstance(value, str | bytes):
+        if value is None or type(value).__name__ in ("NAType", "NaTType"):
+            values[index] = math.nan
+        elif isinstance(value, str | bytes):
             raise ValueError(
                 f"{_EXPECTED}: found the text {value!r} at {_place(*index[:2])}. Convert it to numbers first."
             )
-        try:
-            numbers[index] = value
-        except (TypeError, ValueError, OverflowError) as error:
+        elif isinstance(value, numbers.Real | np.bool_ | Decimal) and _is_exact(value):
+            values[index] = value
+        else:
             raise ValueError(
                 f"{_EXPECTED}: found {value!r} of type {type(value).__name__} at {_place(*index[:2])}. "
-                f"Recode the data first ({error})."
-            ) from error
-    return numbers.reshape(array.shape)
+                "Recode the data first."
+            )
+    return values.reshape(array.shape)
+
+
+def _is_exact(value: Any) -> bool:
+    """Whether nothing is lost in a float64, as it would be of 1 + 1e-20 in a Decimal; NaN is left for later."""
+    try:
+        return bool(float(value) == value or value != value)
+    except (OverflowError, TypeError):  # the latter for time differences, which NumPy counts as integers
+        return False

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
+from ..arguments import numbers
 from ..moments import SpinMoments
 
 Case = Literal["zero", "interior", "infinite"]
@@ -65,15 +66,12 @@ def phi1_slope(m: Any, moments: SpinMoments, tau: float | None = None) -> Any:
 
 def Phi(m: Any, moments: SpinMoments) -> Any:
     """Coefficient of gamma in the evidence (Eq. 25): phi1 at tau = -N, less what the data alone give."""
-    n, N = moments.n, moments.N
-    return phi1(m, moments) - (n - 1) * N / (4 * n) * (moments.C2 - 1 / N)
+    return sum(_Phi_terms(m, moments))
 
 
 def phi2(m: Any, moments: SpinMoments, tau: float | None = None) -> Any:
     """Second coefficient of the expansion (Eq. B9; Eq. 26 at tau = -N, the default)."""
-    a, b, c, d, f = _phi2_coefficients(moments, tau)
-    v = 1 - m**2
-    return a * m**2 * v + b * v**2 + c * m**2 * v**2 + d * m**4 * v**2 + f * (1 - m**4) ** 2
+    return sum(_phi2_terms(m, moments, tau))
 
 
 def phi2_slope(m: Any, moments: SpinMoments, tau: float | None = None) -> Any:
@@ -98,9 +96,9 @@ def fit_plefka(moments: SpinMoments) -> PlefkaFit:
     if abs(M) == 1:
         raise ValueError(
             f"Expected spins that vary: found every spin equal to {M:+.0f} in every sample, which "
-            "says nothing about couplings and would need an infinite field."
+            "says nothing about couplings and would need an infinite field. Leave out constant columns."
         )
-    first, second = float(Phi(M, moments)), float(phi2(M, moments))
+    first, second = _rounded(_Phi_terms(M, moments)), _rounded(_phi2_terms(M, moments, None))
     case: Case
     if second > 0 and first < 0:
         case, gamma = "interior", -first / (2 * second)
@@ -128,11 +126,7 @@ def evidence(H: ArrayLike, gamma: ArrayLike, moments: SpinMoments) -> NDArray[np
     branch has ended, in a fold with another extremum, at a smaller gamma. (H_hat, gamma_hat) is a stationary
     point if its extremum m = M lies on that branch; with a field and strong couplings it may lie on another.
     """
-    H, gamma = np.broadcast_arrays(np.asarray(H, float), np.asarray(gamma, float))
-    if not np.isfinite(H).all():
-        raise ValueError("H must be finite: found an infinite or missing value.")
-    if not (np.isfinite(gamma).all() and (gamma >= 0).all()):
-        raise ValueError("gamma must be finite and not negative: found a value that is not.")
+    H, gamma = np.broadcast_arrays(numbers("H", H), numbers("gamma", gamma, least=0))
     m = np.empty(H.shape)
     for field in np.unique(H):
         m[field == H] = extremum(float(field), gamma[field == H], moments)
@@ -145,15 +139,18 @@ def extremum(H: float, gammas: NDArray[np.float64], moments: SpinMoments) -> NDA
 
     With m = tanh(theta) the condition is g = H - theta + phi1'(m) gamma + phi2'(m) gamma^2 = 0 (Eq. 30). The
     curve g(theta, gamma) = 0 is followed along its tangent, which stays regular where gamma turns back.
+    At H = 0 exactly the branch is m = 0, by symmetry, and not the limit of small H.
     """
     from scipy.integrate import solve_ivp  # a third of a second to import, and only needed here
 
     targets, place = np.unique(gammas[gammas > 0], return_inverse=True)
     m = np.full(len(gammas), math.tanh(H))
-    if not targets.size or H == 0:  # by symmetry m = 0 remains an extremum at every gamma
+    if not targets.size or H == 0:
         return m
+    # A smaller field would drown in the tolerance where the symmetric branch m = 0 becomes unstable.
+    start = math.copysign(max(abs(H), 1e-9), H)
 
-    def condition(theta: float, gamma: float) -> tuple[float, float, float]:
+    def condition(theta: float, gamma: float, H: float = start) -> tuple[float, float, float]:
         """g and its derivatives by theta and gamma."""
         m, h = math.tanh(theta), 1e-30
         # A complex step: the imaginary part is h times the derivative, and nothing cancels.
@@ -163,8 +160,10 @@ def extremum(H: float, gammas: NDArray[np.float64], moments: SpinMoments) -> NDA
         return g, by_theta, slope1.real + 2 * slope2.real * gamma
 
     def tangent(_: float, point: NDArray[np.float64]) -> list[float]:
-        _, by_theta, by_gamma = condition(*map(float, point))
-        length = math.hypot(by_theta, by_gamma)
+        theta, gamma = map(float, point)
+        _, by_theta, by_gamma = condition(theta, gamma)
+        # Length in m and in gamma relative to its largest value, so that a step cannot skip a fold.
+        length = math.hypot(by_gamma / math.cosh(min(abs(theta), 300)) ** 2, by_theta / targets[-1])
         return [by_gamma / length, -by_theta / length]
 
     def folded(_: float, point: NDArray[np.float64]) -> float:
@@ -173,18 +172,45 @@ def extremum(H: float, gammas: NDArray[np.float64], moments: SpinMoments) -> NDA
     events: list[Any] = [lambda _, point, gamma=gamma: point[1] - gamma for gamma in targets.tolist()]
     events[-1].terminal = True
     folded.terminal = True  # type: ignore[attr-defined]
-    curve = solve_ivp(tangent, (0, math.inf), [H, 0.0], events=[*events, folded], rtol=1e-8, atol=1e-10)
+    tolerance = [1e-10, 1e-10 * targets[-1]]
+    curve = solve_ivp(
+        tangent,
+        (0, math.inf),
+        [start, 0.0],
+        events=[*events, folded],
+        rtol=1e-8,
+        atol=tolerance,
+        max_step=5e-3,
+    )
 
     m_at = np.full(len(targets), math.nan)
     for k, (gamma, points) in enumerate(zip(targets.tolist(), curve.y_events[:-1], strict=True)):
         if len(points):
             theta = float(points[0][0])
             for _ in range(3):  # Newton, from next to the solution
-                g, by_theta, _ = condition(theta, gamma)
+                g, by_theta, _ = condition(theta, gamma, H)
                 theta -= g / by_theta
             m_at[k] = math.tanh(theta)
     m[gammas > 0] = m_at[place]
     return m
+
+
+def _rounded(terms: tuple[float, ...]) -> float:
+    """Sum of the terms, and exactly 0 where rounding alone makes it differ: its sign decides the case."""
+    total = math.fsum(terms)
+    return 0.0 if abs(total) < 1e-14 * sum(map(abs, terms)) else total
+
+
+def _Phi_terms(m: Any, moments: SpinMoments) -> tuple[Any, ...]:
+    n, N = moments.n, moments.N
+    a, b = _phi1_coefficients(moments, None)
+    return a * m**2, b * m**4, -(n - 1) * N / (4 * n) * moments.C2, (n - 1) / (4 * n)
+
+
+def _phi2_terms(m: Any, moments: SpinMoments, tau: float | None) -> tuple[Any, ...]:
+    a, b, c, d, f = _phi2_coefficients(moments, tau)
+    v = 1 - m**2
+    return a * m**2 * v, b * v**2, c * m**2 * v**2, d * m**4 * v**2, f * (1 - m**4) ** 2
 
 
 def _phi1_coefficients(moments: SpinMoments, tau: float | None) -> tuple[float, float]:

@@ -1,0 +1,69 @@
+"""Arguments that many functions take: counts, numbers and seeds, checked the same way everywhere."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Seed = int | np.random.SeedSequence | np.random.Generator | None
+
+LARGEST = 1e15  # of a coupling, a field, J or gamma: far beyond any use, and nothing overflows
+
+
+def count(name: str, value: Any, least: int) -> int:
+    """``value`` as an int, or a ValueError unless it is a whole number of at least ``least``."""
+    try:
+        number = operator.index(value)
+    except TypeError as error:
+        raise ValueError(f"{name} must be a whole number: found {value!r}.") from error
+    if number < least:
+        raise ValueError(f"{name} must be at least {least}: found {name}={number}.")
+    return number
+
+
+def number(name: str, value: Any, least: float = -LARGEST) -> float:
+    """``value`` as a float, or a ValueError unless it is a finite number of at least ``least``."""
+    try:
+        result = float(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{name} must be a number: found {value!r}.") from error
+    if not (least <= result <= LARGEST):
+        bounds = f"from {least:g} to {LARGEST:g}"
+        raise ValueError(f"{name} must be a finite number {bounds}: found {name}={result:g}.")
+    return result
+
+
+def numbers(name: str, values: Any, least: float = -LARGEST) -> NDArray[np.float64]:
+    """``values`` as a new float64 array, or a ValueError that names the first entry at fault."""
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} must be numbers: found masked ones.")
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "biufO":
+            raise TypeError(f"an array of dtype {array.dtype}")
+        array = np.array(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{name} must be real numbers: found something else ({error}).") from error
+    outside = ~((array >= least) & (array <= LARGEST))  # True for NaN
+    if outside.any():
+        place = np.argwhere(outside)[0].tolist()
+        where = f" at {name}[{', '.join(map(str, place))}]" if place else ""
+        found = array[tuple(place)]
+        raise ValueError(f"{name} must be finite, from {least:g} to {LARGEST:g}: found {found:g}{where}.")
+    return array
+
+
+def generator(seed: Seed) -> np.random.Generator:
+    """A random generator from an int, a SeedSequence, a Generator (used as it is) or None (unpredictable).
+
+    The same seed gives the same numbers, for any number of threads or workers.
+    """
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"seed must be an int that is not negative, a SeedSequence, a Generator or None: found {seed!r}."
+        ) from error

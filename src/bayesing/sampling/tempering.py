@@ -1,0 +1,239 @@
+r"""Parallel tempering: samples at equilibrium, also where annealing gets stuck.
+
+A ladder is a set of copies of the model at inverse temperatures 0 = beta_0 < ... < beta_K = 1. A round is one
+Gibbs sweep of every copy and an exchange between neighbours, accepted with probability
+
+.. math:: \min\{1, \exp[(\beta_{k+1} - \beta_k)(A_k - A_{k+1})]\},
+
+A the exponent of P(S); pairs (0, 1), (2, 3), ... and (1, 2), (3, 4), ... take turns. At beta = 0 a sweep forgets
+everything, so a copy that has travelled down and up again is a new sample.
+
+**Temperatures.** For Gaussian energies the acceptance depends on (beta_{k+1} - beta_k) sigma(beta) alone, sigma
+the standard deviation of A. An annealed pilot run gives sigma, and its integral is cut into equal parts; then,
+while the ladders warm up, the parts are made equal in the measured rate of rejection (Syed, Bouchard-Cote,
+Deligiannidis and Doucet, *Non-reversible parallel tempering*, 2022), so that swap rates come out about uniform.
+
+**Equilibrium.** Sixteen independent ladders run side by side. The warm-up doubles in length until the split
+R-hat of the energy, and of the squared overlap between pairs of ladders, is below 1.05. Samples are then taken
+two autocorrelation times apart.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+from ..arguments import Seed, count, generator
+from ..exceptions import NotEquilibratedWarning
+from ..ising import IsingModel
+from ..spins import Spins
+from ._gibbs import Chains, draw, generator_states, one_blas_thread
+from .diagnostics import autocorrelation_time, split_r_hat
+
+Floats = NDArray[np.float64]
+
+LADDERS = 16
+LADDERS_PER_GROUP = 8  # an even number: overlaps are between pairs in a group
+REJECTION = 0.35  # aimed at between neighbours
+R_HAT = 1.05
+REFRESH = 64  # rounds after which the running exponents, in float32 steps, are computed afresh
+
+
+@dataclass(frozen=True, eq=False)
+class TemperedSample:
+    """Spins (int8, samples x n) at beta = 1, and what the ladders say about their equilibrium.
+
+    ``autocorrelation_time`` is in rounds, ``thin`` the rounds between samples of one ladder, and both it and
+    ``r_hat`` are the larger of those of the energy and of the squared overlap.
+    """
+
+    spins: Spins
+    betas: Floats
+    swap_rates: Floats
+    round_trips: int
+    autocorrelation_time: float
+    r_hat: float
+    thin: int
+    n_rounds: int
+    equilibrated: bool
+
+
+def parallel_tempering(
+    model: IsingModel, n_samples: int = 1000, max_rounds: int = 20_000, seed: Seed = None
+) -> TemperedSample:
+    """Samples of the model at equilibrium; :class:`NotEquilibratedWarning` where the diagnostics disagree.
+
+    ``max_rounds`` bounds the warm-up, and the rounds between samples. Ladders run in parallel under
+    ``joblib.parallel_config(n_jobs=2)``; the result is the same.
+    """
+    rng = generator(seed)
+    n_samples, max_rounds = count("n_samples", n_samples, 1), count("max_rounds", max_rounds, 1)
+    J, h = model.couplings.astype(np.float32), model.fields.astype(np.float32)
+    with one_blas_thread():
+        betas = _first_betas(J, h, rng)
+        groups = [
+            _Ladders(J, h, betas, generator_states(LADDERS_PER_GROUP * len(betas), rng))
+            for _ in range(LADDERS // LADDERS_PER_GROUP)
+        ]
+        rounds = 128
+        while True:
+            record = _run(groups, rounds)
+            done = record.r_hat() < R_HAT and record.round_trips >= LADDERS
+            if done or 2 * rounds > max_rounds:
+                break
+            betas = _equal_rejection(groups[0].betas, record.rejections)
+            for ladders in groups:
+                ladders.betas = betas
+            rounds *= 2
+        thin = min(math.ceil(2 * record.autocorrelation_time()), max_rounds)
+        sampled = _run(groups, thin * math.ceil(n_samples / LADDERS), thin)
+    everything = record.then(sampled)
+    result = TemperedSample(
+        spins=sampled.spins[:n_samples],
+        betas=groups[0].betas,
+        swap_rates=1 - everything.rejections,
+        round_trips=everything.round_trips,
+        autocorrelation_time=everything.autocorrelation_time(),
+        r_hat=everything.r_hat(),
+        thin=thin,
+        n_rounds=everything.energies.shape[1],
+        equilibrated=everything.r_hat() < R_HAT and everything.round_trips >= LADDERS,
+    )
+    if not result.equilibrated:
+        warnings.warn(
+            f"Not equilibrated after {result.n_rounds} rounds: split R-hat is {result.r_hat:.2f} (expected below "
+            f"{R_HAT}), {result.round_trips} round trips (expected at least {LADDERS}). Raise max_rounds.",
+            NotEquilibratedWarning,
+            stacklevel=2,
+        )
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class _Record:
+    """What a stretch of rounds has shown: series at beta = 1, rejections of each pair of neighbours."""
+
+    energies: Floats  # (ladders, rounds)
+    overlaps: Floats  # (pairs of ladders, rounds), squared
+    rejections: Floats
+    round_trips: int
+    spins: Spins  # (samples, n), all ladders of one time after another
+
+    def r_hat(self) -> float:
+        return max(split_r_hat(self.energies), split_r_hat(self.overlaps))
+
+    def autocorrelation_time(self) -> float:
+        return max(autocorrelation_time(self.energies), autocorrelation_time(self.overlaps))
+
+    def then(self, later: _Record) -> _Record:
+        """Both stretches in one, without the spins of the first."""
+        a, b = self.energies.shape[1], later.energies.shape[1]
+        return _Record(
+            np.concatenate([self.energies, later.energies], axis=1),
+            np.concatenate([self.overlaps, later.overlaps], axis=1),
+            (a * self.rejections + b * later.rejections) / (a + b),
+            self.round_trips + later.round_trips,
+            later.spins,
+        )
+
+
+def _run(groups: list[_Ladders], rounds: int, thin: int = 0) -> _Record:
+    records = Parallel(require="sharedmem")(delayed(group.run)(rounds, thin) for group in groups)
+    return _Record(
+        np.concatenate([record.energies for record in records]),
+        np.concatenate([record.overlaps for record in records]),
+        np.mean([record.rejections for record in records], axis=0),
+        sum(record.round_trips for record in records),
+        np.concatenate([record.spins for record in records], axis=1).reshape(-1, records[0].spins.shape[-1]),
+    )
+
+
+class _Ladders:
+    """Ladders that run together, changed in place. Chain ``at[l, k]`` stands at beta_k of ladder l."""
+
+    def __init__(
+        self, J: NDArray[np.float32], h: NDArray[np.float32], betas: Floats, states: NDArray[np.uint32]
+    ) -> None:
+        self.chains = Chains(J, h, states)
+        self.betas = betas
+        self.at = np.arange(states.shape[1]).reshape(-1, len(betas))
+        self.from_bottom = np.zeros(
+            states.shape[1], bool
+        )  # has been at beta = 0 since it was last at beta = 1
+        self.rounds = 0
+
+    def run(self, rounds: int, thin: int) -> _Record:
+        chains, at, betas = self.chains, self.at, self.betas
+        n, ladders = len(chains.fields), len(at)
+        energies = np.empty((ladders, rounds))
+        overlaps = np.empty((ladders // 2, rounds))
+        spins = np.empty((rounds // thin if thin else 0, ladders, n), np.int8)
+        rejections, attempts = np.zeros(len(betas) - 1), np.zeros(len(betas) - 1)
+        trips = 0
+        beta = np.empty(at.size, np.float32)
+        for t in range(rounds):
+            beta[at] = betas
+            chains.sweep(beta)
+            if self.rounds % REFRESH == 0:
+                chains.exponents[:] = chains.exact_exponents()
+            self._exchange(rejections, attempts)
+            self.from_bottom[at[:, 0]] = True
+            trips += int(self.from_bottom[at[:, -1]].sum())
+            self.from_bottom[at[:, -1]] = False
+            top = chains.spins[:, at[:, -1]]
+            energies[:, t] = -chains.exponents[at[:, -1]]
+            overlaps[:, t] = (np.einsum("ip,ip->p", top[:, ::2], top[:, 1::2]) / n) ** 2
+            if thin and (t + 1) % thin == 0:
+                spins[t // thin] = top.T
+            self.rounds += 1
+        return _Record(energies, overlaps, rejections / np.maximum(attempts, 1), trips, spins)
+
+    def _exchange(self, rejections: Floats, attempts: Floats) -> None:
+        """Try to exchange every other pair of neighbours; counts go into the arguments."""
+        lower = slice(self.rounds % 2, len(self.betas) - 1, 2)
+        upper = slice(lower.start + 1, None, 2)
+        uniforms = np.empty((1, self.at.size), np.float32)
+        draw(self.chains.states, uniforms)
+        a, b = self.at[:, lower].copy(), self.at[:, upper].copy()
+        exponents = self.chains.exponents
+        gain = np.diff(self.betas)[lower] * (exponents[a] - exponents[b])
+        accepted = (uniforms[0, a] + 1) / 2 < np.exp(np.minimum(gain, 0))
+        self.at[:, lower] = np.where(accepted, b, a)
+        self.at[:, upper] = np.where(accepted, a, b)
+        # The probability of rejection, rather than the event, has the smaller variance.
+        rejections[lower] += 1 - np.exp(np.minimum(gain, 0)).mean(axis=0)
+        attempts[lower] += 1
+
+
+def _first_betas(J: NDArray[np.float32], h: NDArray[np.float32], rng: np.random.Generator) -> Floats:
+    """Equal parts of the integral of sigma(beta), the standard deviation of A in an annealed pilot run."""
+    grid = np.linspace(0, 1, 41)
+    chains = Chains(J, h, generator_states(64, rng))
+    sigma = np.empty(len(grid))
+    for k, beta in enumerate(grid.astype(np.float32)):
+        for _ in range(2):
+            chains.sweep(np.full(64, beta, np.float32))
+        sigma[k] = chains.exponents.std(ddof=1)
+    integral = np.concatenate([[0], np.cumsum((sigma[1:] + sigma[:-1]) / 2 * np.diff(grid))])
+    # Rejection is erf(delta sigma / 2), about delta sigma / sqrt(pi) for small steps.
+    steps = max(2, math.ceil(integral[-1] / math.sqrt(math.pi) / REJECTION))
+    return _cut(integral, grid, steps)
+
+
+def _equal_rejection(betas: Floats, rejections: Floats) -> Floats:
+    barrier = np.concatenate([[0], np.cumsum(np.maximum(rejections, 1e-3))])
+    return _cut(barrier, betas, len(betas) - 1)
+
+
+def _cut(cumulative: Floats, betas: Floats, steps: int) -> Floats:
+    """betas at which a growing function takes equally spaced values; exactly 0 and 1 at the ends."""
+    if cumulative[-1] <= 0:
+        return np.linspace(0, 1, steps + 1)
+    cut = np.interp(np.linspace(0, cumulative[-1], steps + 1), cumulative, betas)
+    cut[0], cut[-1] = 0.0, 1.0
+    return cut
