@@ -118,8 +118,10 @@ def test_the_accumulator_keeps_at_most_n_samples():
 
 
 def test_sum_of_squares_is_exact_where_float64_is_not():
-    assert module._sum_of_squares(np.array([2**40 + 1, -3])) == (2**40 + 1) ** 2 + 9
-    assert module._sum_of_squares(np.array([2.0**25 + 1, 1.0] * 10)) == 10 * ((2**25 + 1) ** 2 + 1)
+    assert module._sum_of_squares(np.array([2**40 + 1, -3]), peak=2**41) == (2**40 + 1) ** 2 + 9
+    assert module._sum_of_squares(np.array([2.0**25 + 1, 1.0] * 10), peak=2**25 + 1) == 10 * (
+        (2**25 + 1) ** 2 + 1
+    )
 
 
 @given(spin_arrays, st.randoms(use_true_random=False))

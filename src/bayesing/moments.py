@@ -191,12 +191,14 @@ def _sums_of(spins: Spins) -> _Sums:
     N, n = spins.shape
     if N > n:
         return _sums_from_gram(N, spins.sum(axis=0, dtype=np.int64), _gram(spins.T))
-    s, w = np.zeros(n), np.zeros(n)
-    for block in _float_blocks(spins):  # every entry stays below n N < 2^53
+    kind = np.float32 if n * N <= _FLOAT32_INTEGERS else np.float64  # no sum below exceeds n N
+    s: NDArray[np.floating] = np.zeros(n, kind)
+    w: NDArray[np.floating] = np.zeros(n, kind)
+    for block in _float_blocks(spins, kind):
         s += block.sum(axis=0)
         w += block.sum(axis=1) @ block
-    gram_rows = np.concatenate([block @ s for block in _float_blocks(spins)])
-    squares = _sum_of_squares(_gram(spins)), _sum_of_squares(gram_rows)
+    gram_rows = np.concatenate([block @ s for block in _float_blocks(spins, kind)])
+    squares = _sum_of_squares(_gram(spins), peak=n), _sum_of_squares(gram_rows, peak=n * N)
     return _Sums(n, N, s.astype(np.int64), w.astype(np.int64), *squares)
 
 
@@ -207,15 +209,15 @@ def _sums_from_gram(N: int, s: Integers, gram: NDArray[np.floating]) -> _Sums:
     products = gram.astype(np.float64).astype(exact) @ s.astype(exact)
     row_squares = sum(a * int(b) for a, b in zip(s.tolist(), products, strict=True))
     w = gram.sum(axis=1, dtype=np.float64).astype(np.int64)
-    return _Sums(n, N, s, w, _sum_of_squares(gram), row_squares)
+    return _Sums(n, N, s, w, _sum_of_squares(gram, peak=N), row_squares)
 
 
 def _from_sums(sums: _Sums) -> SpinMoments:
     """Every moment is one ratio of whole numbers: nothing cancels, the quotient is rounded once."""
     n, N, s = sums.n, sums.N, sums.s
-    s2 = _sum_of_squares(s)
+    s2 = _sum_of_squares(s, peak=N)
     pair_sum = sum(sums.w.tolist())  # N sum_ij d_ij, the diagonal included
-    w2 = _sum_of_squares(sums.w)
+    w2 = _sum_of_squares(sums.w, peak=n * N)
     total = sum(s.tolist())
 
     q = r = chi_sg = chi_lin = None
@@ -252,10 +254,10 @@ def _from_sums(sums: _Sums) -> SpinMoments:
     )
 
 
-def _float_blocks(spins: Spins) -> Iterator[NDArray[np.float64]]:
+def _float_blocks(spins: Spins, kind: type[np.floating]) -> Iterator[NDArray[np.floating]]:
     step = max(1, _BLOCK // spins.shape[1])
     for start in range(0, len(spins), step):
-        yield spins[start : start + step].astype(np.float64)
+        yield spins[start : start + step].astype(kind)
 
 
 def _gram(rows: Spins) -> NDArray[np.floating]:
@@ -274,13 +276,12 @@ def _gram(rows: Spins) -> NDArray[np.floating]:
     return gram
 
 
-def _sum_of_squares(values: NDArray[np.generic]) -> int:
-    """Exact sum of squares of whole numbers, held in an array of any numeric type."""
+def _sum_of_squares(values: NDArray[np.generic], peak: int) -> int:
+    """Exact sum of squares of whole numbers up to ``peak``, held in an array of any numeric type."""
     flat = values.reshape(-1)
-    peak = max(abs(int(flat.max())), abs(int(flat.min())))
     if peak >= 2**26:  # vectors of length n or N only: too large to square and add in float64
         return sum(value * value for value in map(int, flat))
-    step = min(_BLOCK, 2**53 // max(1, peak**2))
+    step = min(_BLOCK, 2**53 // peak**2)
     total = 0
     for start in range(0, flat.size, step):
         block = flat[start : start + step].astype(np.float64)
