@@ -20,8 +20,9 @@ docs: .venv/docs.stamp  ## the documentation site, in docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
-bench: .venv/dev.stamp  ## speed, as ratios within one run
-	$(BIN)/python benchmarks/speed.py
+bench: .venv/bench.stamp  ## speed, as ratios within one run
+	$(BIN)/python benchmarks/fit.py
+	$(BIN)/python benchmarks/sampling.py
 
 clean:
 	rm -rf .venv docs/_build docs/gallery
@@ -35,6 +36,10 @@ clean:
 
 .venv/dev.stamp: pyproject.toml constraints.txt | .venv/bin/python
 	$(PIP) --editable ".[dev]"
+	@touch $@ .venv/demo.stamp
+
+.venv/bench.stamp: pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) --editable ".[bench]"
 	@touch $@ .venv/demo.stamp
 
 .venv/docs.stamp: pyproject.toml constraints.txt | .venv/bin/python

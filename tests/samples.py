@@ -2,6 +2,10 @@
 
 import numpy as np
 from hypothesis import strategies as st
+from scipy.stats import chi2
+
+import bayesing as bs
+from bayesing.sampling.diagnostics import autocorrelation_time
 
 
 def random_spins(N, n, seed=0, p=0.7):
@@ -14,3 +18,28 @@ def random_spins(N, n, seed=0, p=0.7):
 spin_arrays = st.integers(2, 9).flatmap(
     lambda n: st.lists(st.lists(st.sampled_from([-1, 1]), min_size=n, max_size=n), min_size=2, max_size=14)
 )
+
+
+def random_model(n, J, seed=0, field=0.4):
+    """Gaussian couplings of variance J^2/n and random fields of both signs."""
+    rng = np.random.default_rng(seed)
+    couplings = np.triu(rng.normal(0, J / np.sqrt(n), (n, n)), 1)
+    return bs.IsingModel(couplings + couplings.T, rng.normal(0.1, field, n))
+
+
+def worst_p_value(spins, model, weights=None, ladders=None):
+    """Smallest p-value of all means and pair correlations against enumeration, times their number.
+
+    Standard errors come from the effective sample size: of the weights, or of series of ``ladders`` chains.
+    """
+    X = spins.astype(float)
+    i, j = np.triu_indices(X.shape[1], 1)
+    observed = np.hstack([X, X[:, i] * X[:, j]])
+    exact = np.concatenate([model.means(), model.correlations()[i, j]])
+    w = np.full(len(X), 1 / len(X)) if weights is None else weights / weights.sum()
+    means = w @ observed
+    errors = np.sqrt(w**2 @ (observed - means) ** 2)
+    if ladders:
+        times = [autocorrelation_time(column.reshape(-1, ladders).T) for column in observed.T]
+        errors *= np.sqrt(times)
+    return len(exact) * chi2.sf(((means - exact) / errors) ** 2, 1).min()

@@ -76,3 +76,45 @@ def chi_lin(X):
     pairs = list(permutations(range(N), 2))
     total = sum(X[a, i] * X[a, j] - X[a, i] * X[b, j] for i in range(n) for j in range(n) for a, b in pairs)
     return total / (n * len(pairs))
+
+
+# Gibbs sampling, one spin of one chain at a time
+
+
+class Xoshiro:
+    """xoshiro128++ of one chain (Blackman and Vigna's reference in Python's integers), as numbers in [-1, 1)."""
+
+    def __init__(self, state):
+        self.state = [int(word) for word in state]
+
+    def word(self):
+        s = self.state
+        result = (self.rotate((s[0] + s[3]) % 2**32, 7) + s[0]) % 2**32
+        t = (s[1] << 9) % 2**32
+        s[2] ^= s[0]
+        s[3] ^= s[1]
+        s[1] ^= s[2]
+        s[0] ^= s[3]
+        s[2] ^= t
+        s[3] = self.rotate(s[3], 11)
+        return result
+
+    @staticmethod
+    def rotate(x, k):
+        return ((x << k) | (x >> (32 - k))) % 2**32
+
+    def uniform(self):
+        return (self.word() >> 8) / 2**23 - 1
+
+
+def gibbs(model, state, betas):
+    """Spins of one chain after sequential sweeps at each of ``betas``, and the exponents before each sweep."""
+    n, rng = model.n_spins, Xoshiro(state)
+    S = np.array([-1 if rng.uniform() < 0 else 1 for _ in range(n)])
+    exponents = []
+    for beta in betas:
+        exponents.append(model.fields @ S + sum(model.couplings[i, :i] @ S[:i] * S[i] for i in range(n)))
+        for i in range(n):
+            field = model.fields[i] + model.couplings[i] @ S
+            S[i] = 1 if rng.uniform() < np.tanh(beta * field) else -1
+    return S, exponents

@@ -32,7 +32,11 @@ def test_the_commands_of_the_readme_print_what_it_says(tmp_path):
             cwd=tmp_path,
             check=True,
         )
-        assert result.stdout == expected
+        # Another processor rounds differently, which makes other spins now and then.
+        number = r"[-+]?\d+\.\d+"
+        assert re.split(number, result.stdout) == re.split(number, expected)
+        found, printed = (list(map(float, re.findall(number, text))) for text in (result.stdout, expected))
+        assert found == pytest.approx(printed, abs=0.02)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)

@@ -2,24 +2,6 @@ import numpy as np
 import pytest
 
 import bayesing as bs
-from bayesing.sampling.anneal import anneal, schedule
-
-
-def test_the_default_schedule_is_the_papers():
-    betas = schedule(0.03, sweeps=1, final_sweeps=1)
-    np.testing.assert_allclose(betas, [*(0.03 * k for k in range(1, 34)), 1, 1])
-
-
-def test_other_schedules():
-    np.testing.assert_allclose(schedule(0.25, 2, 0), [0.25, 0.25, 0.5, 0.5, 0.75, 0.75, 1, 1])
-    np.testing.assert_allclose(schedule(1.0, 1, 3), [1, 1, 1, 1])
-    np.testing.assert_allclose(schedule(0.4, 1, 0), [0.4, 0.8, 1])
-
-
-@pytest.mark.parametrize("arguments", [(0.0, 1, 1), (-0.1, 1, 1), (1.5, 1, 1), (0.1, 0, 1), (0.1, 1, -1)])
-def test_bad_schedules(arguments):
-    with pytest.raises(ValueError, match="must be"):
-        schedule(*arguments)
 
 
 def test_shapes_types_and_seeds():
@@ -54,17 +36,21 @@ def test_no_couplings_give_independent_spins_with_mean_tanh_H():
     assert np.abs(scaled[np.triu_indices(4, 1)]).max() < 4.5 / np.sqrt(N)
 
 
-def test_slow_annealing_agrees_with_enumeration():
-    """Six spins, weak couplings, fields of both signs: means and pairs within 4.5 standard errors."""
-    rng, n, N = np.random.default_rng(5), 6, 60_000
-    J = np.triu(rng.normal(0, 0.4 / np.sqrt(n), (n, n)), 1)
-    model = bs.IsingModel(J + J.T, rng.normal(0, 0.6, n))
-    X = anneal(model, N, schedule(0.1, 10, 10), rng).spins.astype(float)
-    means, pairs = model.means(), model.correlations()
-    assert (np.abs(X.mean(axis=0) - means) < 4.5 * np.sqrt((1 - means**2) / N)).all()
-    upper = np.triu_indices(n, 1)
-    errors = (X.T @ X / N - pairs)[upper] / np.sqrt((1 - pairs[upper] ** 2) / N)
-    assert np.abs(errors).max() < 4.5
+@pytest.mark.parametrize("sampler", ["anneal", "temper"])
+def test_samples_of_a_given_model(sampler):
+    model = bs.IsingModel([[0.0, 0.8], [0.8, 0.0]], [0.5, -0.2])
+    N = 40_000
+    X = bs.sample(model, N, sampler, sweeps=5, seed=0).astype(float)
+    assert X.shape == (N, 2)
+    assert abs((X[:, 0] * X[:, 1]).mean() - model.correlations()[0, 1]) < 4.5 * 1.5 / np.sqrt(N)
+    assert np.abs(X.mean(axis=0) - model.means()).max() < 4.5 * 1.5 / np.sqrt(N)
+    np.testing.assert_array_equal(bs.sample(model, 9, sampler, seed=1), bs.sample(model, 9, sampler, seed=1))
+
+
+def test_simulate_with_tempering():
+    sim = bs.simulate(30, 40, J=1.1, H=0.2, sampler="temper", seed=0)
+    assert sim.spins.shape == (40, 30)
+    np.testing.assert_array_equal(sim.couplings, bs.simulate(30, 1, J=1.1, H=0.2, seed=0).couplings)
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,15 @@ def test_models_are_immutable_and_do_not_share_memory():
         model.fields = 1
 
 
+def test_read_only_couplings_are_not_copied_and_views_of_others_are():
+    J = np.zeros((3, 3))
+    view = J.view()
+    view.flags.writeable = False
+    assert not np.shares_memory(bs.IsingModel(view).couplings, J)
+    J.flags.writeable = False
+    assert bs.IsingModel(J).couplings is J
+
+
 def test_save_and_load(tmp_path):
     model = random_model(6)
     model.save(tmp_path / "model.npz")

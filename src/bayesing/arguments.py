@@ -37,19 +37,22 @@ def number(name: str, value: Any, least: float = -LARGEST) -> float:
 
 
 def numbers(name: str, values: Any, least: float = -LARGEST) -> NDArray[np.float64]:
-    """``values`` as a new float64 array, or a ValueError that names the first entry at fault."""
+    """``values`` as a float64 array, or a ValueError that names the first entry at fault.
+
+    The array is a new one, except where ``values`` is one already that nobody can write to.
+    """
     if np.ma.is_masked(values):
         raise ValueError(f"{name} must be numbers: found masked ones.")
     try:
         array = np.asarray(values)
         if array.dtype.kind not in "biufO":
             raise TypeError(f"an array of dtype {array.dtype}")
-        array = np.array(array, dtype=np.float64)
+        frozen = array is values and array.base is None and not array.flags.writeable
+        array = np.array(array, dtype=np.float64, copy=None if frozen else True)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name} must be real numbers: found something else ({error}).") from error
-    outside = ~((array >= least) & (array <= LARGEST))  # True for NaN
-    if outside.any():
-        place = np.argwhere(outside)[0].tolist()
+    if array.size and not (array.min() >= least and array.max() <= LARGEST):  # also for NaN
+        place = np.argwhere(~((array >= least) & (array <= LARGEST)))[0].tolist()
         where = f" at {name}[{', '.join(map(str, place))}]" if place else ""
         found = array[tuple(place)]
         raise ValueError(f"{name} must be finite, from {least:g} to {LARGEST:g}: found {found:g}{where}.")

@@ -81,6 +81,10 @@ def fit(data: str, method: str, prior: str, array: str | None, as_json: bool) ->
 @click.option(
     "--prior", default="gaussian", show_default=True, help="Prior of the couplings: gaussian, laplace."
 )
+@click.option(
+    "--sampler", default="anneal", show_default=True, help="anneal, or temper for data at equilibrium."
+)
+@click.option("--sweeps", type=int, default=1, show_default=True, help="Sweeps at each step of annealing.")
 @click.option("--seed", type=int, default=None, help="Seed; the same one gives the same data.")
 @click.option("-o", "--output", required=True, help="The .npz file to write.")
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")

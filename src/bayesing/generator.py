@@ -88,4 +88,5 @@ def draw_couplings(prior: Prior, J0: float, rng: np.random.Generator) -> NDArray
     couplings = np.zeros((n, n))
     for i in range(n):  # a row at a time: no second matrix in memory
         couplings[i, i + 1 :] = couplings[i + 1 :, i] = J0 / n + prior.draw(n - i - 1, rng)
+    couplings.flags.writeable = False  # so that the model need not make its own copy
     return couplings

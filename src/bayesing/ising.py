@@ -159,5 +159,6 @@ def _check_couplings(couplings: ArrayLike) -> Floats:
                 f"couplings must be symmetric: found couplings[{i}, {j}] = {J[i, j]} and "
                 f"couplings[{j}, {i}] = {J[j, i]}. Use (couplings + couplings.T) / 2 if that is what you mean."
             )
-        J[i:, i] = J[i, i:]
+        if difference.any():
+            J[i:, i] = J[i, i:]
     return J

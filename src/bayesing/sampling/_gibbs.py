@@ -9,21 +9,24 @@ sweep draws the spins in turn from their conditional distributions,
 flips corrects the fields of the spins after it, by rank-one updates that stay in cache, so the sweep is the
 sequential one. Cost O(n^2) per chain and sweep, almost all of it in the matrix product.
 
-**Randomness.** Every chain has a xoshiro128++ generator of its own, so what it does depends neither on the
-number of chains nor on how they are grouped or spread over threads.
+**Randomness.** Every chain has a xoshiro128++ generator of its own, and chains run in groups of a fixed size, so
+the same seed gives the same spins for any number of threads.
 """
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable
 from functools import cache
+from typing import TypeVar
 
 import numpy as np
+from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from numba import float32, int32, njit, uint32
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 Single = NDArray[np.float32]
+Result = TypeVar("Result")
 
 BLOCK = 32  # wide enough for BLAS, narrow enough for the corrections, which cost BLOCK/2 additions per spin
 GROUP = 256  # chains that run together; fixed, so that results do not depend on the number of threads
@@ -36,7 +39,7 @@ class Chains:
         """Start from uniform random spins; ``states`` (4, chains) seeds the generators."""
         n, n_chains = len(fields), states.shape[1]
         self.couplings, self.fields = couplings, fields
-        self.states = np.ascontiguousarray(states)
+        self.states = np.array(states, order="C")
         self.spins: Single = np.empty((n, n_chains), np.float32)
         uniforms, local = np.empty((2, BLOCK, n_chains), np.float32)
         self._blocks = []
@@ -65,15 +68,20 @@ class Chains:
         return exponents
 
 
+def in_threads(tasks: Iterable[Callable[[], Result]]) -> list[Result]:
+    """Run groups of chains, on as many threads as ``joblib.parallel_config`` allows, and 1 by default.
+
+    Matrix products take one thread each, so that their sums keep their order for any number of threads.
+    """
+    n_jobs = min(effective_n_jobs(None), cpu_count())  # asked for here: joblib forgets it for shared memory
+    with _threadpools().limit(limits=1, user_api="blas"):
+        results: list[Result] = Parallel(n_jobs, require="sharedmem")(delayed(task)() for task in tasks)
+    return results
+
+
 @cache
 def _threadpools() -> ThreadpoolController:
     return ThreadpoolController()
-
-
-def one_blas_thread() -> AbstractContextManager[object]:
-    """Matrix products on one thread: the chains are spread over threads instead, and sums keep their order."""
-    limit: AbstractContextManager[object] = _threadpools().limit(limits=1, user_api="blas")
-    return limit
 
 
 def generator_states(n_chains: int, rng: np.random.Generator) -> NDArray[np.uint32]:
@@ -133,19 +141,32 @@ def update(spins, local, couplings, fields, beta, uniforms, exponents):  # type:
     below tanh(beta f_i). The exponent of P(S) is linear in S_i with slope f_i, so a change d of S_i adds d f_i.
     """
     size, n_chains = spins.shape
-    change = np.empty(n_chains, np.float32)
+    change = np.zeros((4, n_chains), np.float32)
     gain = np.zeros(n_chains, np.float32)
-    for i in range(size):
-        s, f, u, h = spins[i], local[i], uniforms[i], fields[i]
-        for c in range(n_chains):
-            field = f[c] + h
-            new = float32(1) if u[c] < _tanh(beta[c] * field) else float32(-1)
-            change[c] = new - s[c]
-            gain[c] += change[c] * field
-            s[c] = new
-        for k in range(i + 1, size):
-            weight, g = couplings[k, i], local[k]
+    d0, d1, d2, d3 = change[0], change[1], change[2], change[3]
+    for first in range(0, size, 4):
+        last = min(first + 4, size)
+        for i in range(first, last):
+            s, f, u, h, d = spins[i], local[i], uniforms[i], fields[i], change[i - first]
             for c in range(n_chains):
-                g[c] += weight * change[c]
+                field = f[c] + h
+                new = float32(1) if u[c] < _tanh(beta[c] * field) else float32(-1)
+                d[c] = new - s[c]
+                gain[c] += d[c] * field
+                s[c] = new
+            for k in range(i + 1, last):
+                weight, f = couplings[k, i], local[k]
+                for c in range(n_chains):
+                    f[c] += weight * d[c]
+        for k in range(last, size):  # four changes in one pass: the passes over memory are the cost
+            w0, w1, w2, w3 = (
+                couplings[k, first],
+                couplings[k, first + 1],
+                couplings[k, first + 2],
+                couplings[k, first + 3],
+            )
+            f = local[k]
+            for c in range(n_chains):
+                f[c] = f[c] + w0 * d0[c] + w1 * d1[c] + w2 * d2[c] + w3 * d3[c]
     for c in range(n_chains):
         exponents[c] += gain[c]

@@ -18,16 +18,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from ..arguments import Seed, count, generator, number
 from ..ising import IsingModel
 from ..spins import Spins
-from ._gibbs import GROUP, Chains, generator_states, one_blas_thread
+from ._gibbs import GROUP, Chains, generator_states, in_threads
 
 Floats = NDArray[np.float64]
 
@@ -99,10 +99,7 @@ def anneal(model: IsingModel, n_chains: int, betas: Floats, seed: Seed = None) -
     J, h = model.couplings.astype(np.float32), model.fields.astype(np.float32)
     states = generator_states(n_chains, generator(seed))
     starts = range(0, n_chains, GROUP)
-    with one_blas_thread():
-        groups = Parallel(require="sharedmem")(
-            delayed(_anneal_group)(J, h, states[:, start : start + GROUP], betas) for start in starts
-        )
+    groups = in_threads(partial(_anneal_group, J, h, states[:, a : a + GROUP], betas) for a in starts)
     spins, log_weights = zip(*groups, strict=True)
     return AnnealedSample(np.concatenate(spins), np.concatenate(log_weights))
 

@@ -23,16 +23,16 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from ..arguments import Seed, count, generator
 from ..exceptions import NotEquilibratedWarning
 from ..ising import IsingModel
 from ..spins import Spins
-from ._gibbs import Chains, draw, generator_states, one_blas_thread
+from ._gibbs import Chains, draw, generator_states, in_threads
 from .diagnostics import autocorrelation_time, split_r_hat
 
 Floats = NDArray[np.float64]
@@ -74,35 +74,34 @@ def parallel_tempering(
     rng = generator(seed)
     n_samples, max_rounds = count("n_samples", n_samples, 1), count("max_rounds", max_rounds, 1)
     J, h = model.couplings.astype(np.float32), model.fields.astype(np.float32)
-    with one_blas_thread():
-        betas = _first_betas(J, h, rng)
-        groups = [
-            _Ladders(J, h, betas, generator_states(LADDERS_PER_GROUP * len(betas), rng))
-            for _ in range(LADDERS // LADDERS_PER_GROUP)
-        ]
-        rounds = 128
-        while True:
-            record = _run(groups, rounds)
-            done = record.r_hat() < R_HAT and record.round_trips >= LADDERS
-            if done or 2 * rounds > max_rounds:
-                break
-            betas = _equal_rejection(groups[0].betas, record.rejections)
-            for ladders in groups:
-                ladders.betas = betas
-            rounds *= 2
-        thin = min(math.ceil(2 * record.autocorrelation_time()), max_rounds)
-        sampled = _run(groups, thin * math.ceil(n_samples / LADDERS), thin)
+    (betas,) = in_threads([partial(_first_betas, J, h, rng)])
+    sizes = [LADDERS_PER_GROUP * len(betas)] * (LADDERS // LADDERS_PER_GROUP)
+    groups = in_threads([partial(_Ladders, J, h, betas, generator_states(size, rng)) for size in sizes])
+
+    rounds = 64
+    record = _run(groups, rounds)  # from random spins: it tunes the temperatures, and is forgotten
+    while 2 * rounds <= max_rounds:
+        betas = _equal_rejection(betas, record.rejections)
+        for ladders in groups:
+            ladders.betas = betas
+        rounds *= 2
+        record = _run(groups, rounds)
+        if record.equilibrated():
+            break
+    thin = min(math.ceil(2 * record.autocorrelation_time()), max_rounds)
+    sampled = _run(groups, thin * math.ceil(n_samples / LADDERS), thin)
+
     everything = record.then(sampled)
     result = TemperedSample(
         spins=sampled.spins[:n_samples],
-        betas=groups[0].betas,
+        betas=betas,
         swap_rates=1 - everything.rejections,
         round_trips=everything.round_trips,
         autocorrelation_time=everything.autocorrelation_time(),
         r_hat=everything.r_hat(),
         thin=thin,
         n_rounds=everything.energies.shape[1],
-        equilibrated=everything.r_hat() < R_HAT and everything.round_trips >= LADDERS,
+        equilibrated=everything.equilibrated(),
     )
     if not result.equilibrated:
         warnings.warn(
@@ -130,6 +129,9 @@ class _Record:
     def autocorrelation_time(self) -> float:
         return max(autocorrelation_time(self.energies), autocorrelation_time(self.overlaps))
 
+    def equilibrated(self) -> bool:
+        return self.r_hat() < R_HAT and self.round_trips >= LADDERS
+
     def then(self, later: _Record) -> _Record:
         """Both stretches in one, without the spins of the first."""
         a, b = self.energies.shape[1], later.energies.shape[1]
@@ -143,7 +145,7 @@ class _Record:
 
 
 def _run(groups: list[_Ladders], rounds: int, thin: int = 0) -> _Record:
-    records = Parallel(require="sharedmem")(delayed(group.run)(rounds, thin) for group in groups)
+    records = in_threads(partial(group.run, rounds, thin) for group in groups)
     return _Record(
         np.concatenate([record.energies for record in records]),
         np.concatenate([record.overlaps for record in records]),

@@ -4,11 +4,9 @@ The fit of the paper's estimator against the one float32 product X @ X.T that it
 start-up against the imports that it cannot do without.
 """
 
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,17 +14,7 @@ import numpy as np
 
 import bayesing as bs
 
-
-def seconds(*functions: Callable[[], object], repeats: int = 15) -> list[float]:
-    """Median time of each function, taken in turn so that drifts of the machine meet them all."""
-    times: list[list[float]] = [[] for _ in functions]
-    for round_ in range(repeats + 1):
-        for function, record in zip(functions, times, strict=True):
-            start = time.perf_counter()
-            function()
-            if round_:  # the first one warms up
-                record.append(time.perf_counter() - start)
-    return [statistics.median(record) for record in times]
+from timing import seconds
 
 
 def fit_against_gram(n: int, N: int) -> None:

@@ -1,0 +1,43 @@
+import numpy as np
+import pytest
+from scipy.signal import lfilter
+
+from bayesing.sampling.diagnostics import autocorrelation_time, split_r_hat
+
+
+def autoregressive(rho, chains, times, seed=0):
+    """x_t = rho x_{t-1} + noise, of integrated autocorrelation time (1 + rho)/(1 - rho)."""
+    noise = np.random.default_rng(seed).normal(size=(chains, times + 500))
+    return lfilter([1], [1, -rho], noise, axis=1)[:, 500:]
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.5, 0.9])
+def test_autocorrelation_time_of_an_autoregressive_process(rho):
+    exact = (1 + rho) / (1 - rho)
+    chains, times = 8, 20_000
+    estimate = autocorrelation_time(autoregressive(rho, chains, times))
+    error = exact * np.sqrt(2 * (2 * 5 * exact + 1) / (chains * times))  # Sokal, window of five times
+    assert abs(estimate - exact) < 4 * error
+
+
+def test_constant_series():
+    assert autocorrelation_time(np.ones((2, 50))) == 1
+    assert split_r_hat(np.ones((2, 50))) == 1
+
+
+def test_split_r_hat():
+    good = autoregressive(0.5, 8, 2000)
+    assert abs(split_r_hat(good) - 1) < 0.01
+    shifted = good + np.arange(8)[:, None]  # chains that disagree
+    drifting = good + np.linspace(0, 4, 2000)  # chains that agree and all move on
+    assert split_r_hat(shifted) > 1.5 and split_r_hat(drifting) > 1.2
+    assert split_r_hat(np.repeat([[0.0], [1.0]], 10, axis=1)) == np.inf
+    assert split_r_hat(np.zeros((4, 3))) == np.inf
+
+
+def test_split_r_hat_follows_its_definition():
+    x = autoregressive(0.3, 3, 10)
+    halves = np.concatenate([x[:, :5], x[:, 5:]])
+    W = np.mean([np.var(half, ddof=1) for half in halves])
+    B = 5 * np.var([half.mean() for half in halves], ddof=1)
+    assert split_r_hat(x) == pytest.approx(np.sqrt((4 / 5 * W + B / 5) / W))
