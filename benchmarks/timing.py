@@ -1,12 +1,11 @@
-"""Times that can be compared: functions take turns, so that drifts of the machine meet them all."""
+"""Times that can be compared: functions take turns, and the best time counts, since disturbances only add."""
 
-import statistics
 import time
 from collections.abc import Callable
 
 
 def seconds(*functions: Callable[[], object], repeats: int = 15) -> list[float]:
-    """Median time of each function; the first round warms up and does not count."""
+    """Best time of each function; the first round warms up and does not count."""
     times: list[list[float]] = [[] for _ in functions]
     for round_ in range(repeats + 1):
         for function, record in zip(functions, times, strict=True):
@@ -14,4 +13,4 @@ def seconds(*functions: Callable[[], object], repeats: int = 15) -> list[float]:
             function()
             if round_:
                 record.append(time.perf_counter() - start)
-    return [statistics.median(record) for record in times]
+    return [min(record) for record in times]

@@ -63,8 +63,10 @@ class Chains:
 
     def exact_exponents(self) -> NDArray[np.float64]:
         """sum_i h_i S_i + sum_{i<j} J_ij S_i S_j of every chain. ``exponents`` follows it sweep by sweep."""
-        half = 0.5 * (self.couplings @ self.spins) + self.fields[:, None]
-        exponents: NDArray[np.float64] = np.einsum("ic,ic->c", self.spins, half, dtype=np.float64)
+        exponents = np.zeros(self.spins.shape[1])
+        for couplings, _, fields, spins, local, _ in self._blocks:
+            np.matmul(couplings, self.spins, out=local)
+            exponents += np.einsum("ic,ic->c", spins, 0.5 * local + fields[:, None])
         return exponents
 
 
