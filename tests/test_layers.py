@@ -19,10 +19,12 @@ ROWS = [
     ["generator"],
     ["empirical_bayes"],
     ["io", "plots"],
+    ["experiments"],
     ["cli"],
     ["__main__"],
 ]
 LEFT_ONLY = ROWS[1]
+EXPERIMENTS = ["specification", "runner", "summary", "figures", "reproduce"]
 
 
 def modules():
@@ -65,6 +67,8 @@ def allowed(importer, imported):
         return False
     if importer[0] in LEFT_ONLY:
         return LEFT_ONLY.index(imported[0]) < LEFT_ONLY.index(importer[0])
+    if importer[0] == imported[0] == "experiments":
+        return EXPERIMENTS.index(imported[1]) < EXPERIMENTS.index(importer[1])
     same_package = len(importer) > 1 and importer[0] == imported[0]
     return same_package and imported[-1].startswith(("_", "diagnostics"))
 

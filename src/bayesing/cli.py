@@ -156,6 +156,108 @@ def _demo(seed: int, output: str, force: bool) -> None:
     )
 
 
+@cli.command(short_help="Reproduce the paper's tables and figures.")
+@click.argument("names", nargs=-1)
+@click.option("--quick", is_flag=True, help="The same in small, in under a minute.")
+@click.option("--jobs", type=int, default=1, show_default=True, help="Processes.")
+@click.option("--dask", metavar="ADDRESS", help="Run on a Dask cluster, tcp://host:port, instead.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed.")
+@click.option(
+    "-o", "--output", default="results", show_default=True, help="Folder of results; a run continues there."
+)
+def reproduce(
+    names: tuple[str, ...], quick: bool, jobs: int, dask: str | None, seed: int, output: str
+) -> None:
+    """Reproduce the experiments NAMES of the paper, or all of them.
+
+    table1 table2 table3 fig2 fig3 fig4 fig5 fig6 fig7 fig8 appendix-c, or "all"; beyond the paper, equilibrium.
+    A run that was interrupted goes on where it stopped.
+    """
+    with _plain_errors():
+        import joblib
+
+        from .experiments.reproduce import reproduce as run
+        from .experiments.reproduce import select, workload
+
+        experiments = select(names or ("all",), quick)
+        costs = workload(experiments, quick)
+        folder = Path(output)
+        done = {cell for cell in costs if (folder / "cells" / f"{cell.name}.csv").exists()}
+        with (
+            _cluster(dask),
+            _Progress(costs, done) as progress,
+            joblib.parallel_config(n_jobs=None if dask else jobs),
+        ):
+            run(experiments, folder, quick, seed, None, progress)
+    click.echo(f"Look at {folder / 'summary.md'} and the figures beside it.")
+
+
+@contextmanager
+def _cluster(address: str | None) -> Iterator[None]:
+    """Farm work out to a Dask cluster, if there is an address."""
+    if address is None:
+        yield
+        return
+    import joblib
+
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ValueError(
+            "--dask needs the packages dask and distributed: pip install 'bayesing[dask]'."
+        ) from error
+    try:
+        client = Client(address, timeout="10s")  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        raise ValueError(f"--dask {address}: expected the address of a Dask scheduler ({error}).") from error
+    with client, joblib.parallel_config(backend="dask"):
+        yield
+
+
+class _Progress:
+    """A bar with time left on a terminal, a plain line now and then elsewhere."""
+
+    def __init__(self, costs: dict[Any, float], done: set[Any]) -> None:
+        self.cells, self.finished = len(costs), len(done)
+        self.total, self.spent = sum(costs.values()), sum((costs[cell] for cell in done), 0.0)
+        self.shown = self.finished
+
+    def __enter__(self) -> _Progress:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+        console = Console(stderr=True)
+        self.bar = Progress(
+            TextColumn("{task.fields[cells]} cells"),
+            BarColumn(),
+            TextColumn("{task.percentage:.0f}%"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(elapsed_when_finished=False),
+            console=console,
+            disable=not console.is_terminal,
+        )
+        self.bar.start()
+        label = f"{self.finished}/{self.cells}"
+        self.task = self.bar.add_task("", total=self.total, cells=label)
+        self.bar.update(self.task, completed=self.spent)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
+
+    def __call__(self, cell: Any, cost: float) -> None:
+        self.finished += 1
+        self.spent += cost
+        label = f"{self.finished}/{self.cells}"
+        self.bar.update(self.task, completed=self.spent, cells=label)
+        if self.bar.disable and (
+            self.finished - self.shown >= self.cells / 10 or self.finished == self.cells
+        ):
+            self.shown = self.finished
+            click.echo(f"{label} cells, {100 * self.spent / self.total:.0f}% of the work", err=True)
+
+
 def _as_json(eb: EmpiricalBayes) -> dict[str, Any]:
     def finite(value: float) -> float | None:
         return value if math.isfinite(value) else None

@@ -1,0 +1,61 @@
+"""Run experiments, then write their CSV files, figures and one summary."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from ..files import writing
+from .figures import draw, save
+from .runner import Progress, cost, run
+from .specification import PAPER, Cell, Experiment, catalogue, cells_of, load, quick
+from .summary import markdown, rows_of, write_csv
+
+
+def select(names: Sequence[str], small: bool) -> list[Experiment]:
+    """Experiments by name, "all" for those of the paper, each once, in the paper's order."""
+    wanted = [name for given in names for name in (PAPER if given == "all" else (given,))]
+    experiments = [load(name) for name in dict.fromkeys(wanted)]
+    return [quick(experiment) if small else experiment for experiment in experiments]
+
+
+def workload(experiments: Sequence[Experiment], small: bool) -> dict[Cell, float]:
+    """Cells that the experiments need, with their relative cost."""
+    works = catalogue(small)
+    return {cell: cost(cell, works[cell]) for experiment in experiments for cell in cells_of(experiment)}
+
+
+def reproduce(
+    experiments: Sequence[Experiment],
+    folder: Path,
+    small: bool = False,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Simulate what is missing in ``folder`` and write everything that follows from the cells."""
+    start = time.perf_counter()
+    run(workload(experiments, small), folder, small, seed, n_jobs, progress)
+    printed = [value for name in ("table1", "table2", "table3") for value in load(name).printed]
+    results = []
+    for experiment in experiments:
+        rows = rows_of(experiment, folder)
+        write_csv(rows, folder / f"{experiment.name}.csv")
+        save(
+            draw(experiment, rows, [] if small or experiment.prior == "laplace" else printed),
+            folder,
+            experiment.name,
+        )
+        results.append((experiment, rows))
+    packages = ", ".join(f"{name} {version(name)}" for name in ("bayesing", "numpy", "scipy", "numba"))
+    header = [
+        f"- experiments: {', '.join(experiment.name for experiment in experiments)}"
+        + (" (quick)" if small else ""),
+        f"- seed {seed}; Python {platform.python_version()}, {packages}",
+        f"- time of this run: {(time.perf_counter() - start) / 60:.1f} minutes (finished cells are not run again)",
+    ]
+    with writing(folder / "summary.md", force=True) as file:
+        file.write(markdown(results, header).encode())

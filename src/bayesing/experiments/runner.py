@@ -1,0 +1,104 @@
+"""Simulate the cells of experiments in parallel; each finished one is a file, so that a killed run goes on.
+
+A cell's random numbers follow from the seed and the cell alone, and its file is written by the client, whole or
+not at all. Any number of jobs, threads or Dask workers, and any number of interruptions, give the same bytes.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from ..files import writing
+from ..generator import simulate
+from ..hyper.plefka import e, fit_plefka
+from ..moments import moments_of
+from .specification import Cell, Work, catalogue
+
+COLUMNS = ("repeat", "N", "gamma", "J", "H", "case", "M", "e", "Phi", "phi2")
+
+Progress = Callable[[Cell, float], None]
+
+
+def run(
+    cells: Iterable[Cell],
+    folder: Path,
+    small: bool = False,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Simulate those of ``cells`` that are not in ``folder`` yet; ``progress`` hears of each finished one.
+
+    ``n_jobs=None`` leaves the number of jobs, and the backend, to ``joblib.parallel_config``.
+    """
+    works = catalogue(small)
+    prepare(folder, small, seed)
+    missing = [cell for cell in cells if not (folder / "cells" / f"{cell.name}.csv").exists()]
+    missing.sort(key=lambda cell: -cost(cell, works[cell]))  # long ones first: the last job ends soon
+    tasks = (delayed(simulate_cell)(cell, works[cell], seed) for cell in missing)
+    for cell, text in Parallel(n_jobs, return_as="generator_unordered", batch_size=1)(tasks):
+        with writing(folder / "cells" / f"{cell.name}.csv", force=True) as file:
+            file.write(text.encode())
+        if progress:
+            progress(cell, cost(cell, works[cell]))
+
+
+def prepare(folder: Path, small: bool, seed: int) -> None:
+    """Make the folder of results, or check that it was made with the same settings."""
+    plan = repr(sorted(catalogue(small).items(), key=lambda item: item[0]))
+    settings = {"quick": small, "seed": seed, "plan": hashlib.sha256(plan.encode()).hexdigest()[:16]}
+    (folder / "cells").mkdir(parents=True, exist_ok=True)
+    path = folder / "settings.json"
+    if path.exists():
+        try:
+            found = json.loads(path.read_text("utf-8"))
+        except ValueError:
+            found = None
+        if found != settings:
+            raise ValueError(
+                f"{folder}: holds results of other settings, expected {json.dumps(settings)}, found "
+                f"{json.dumps(found)}. Choose another folder with -o, or remove this one."
+            )
+        return
+    with writing(path) as file:
+        file.write((json.dumps(settings, indent=1) + "\n").encode())
+
+
+def cost(cell: Cell, work: Work) -> float:
+    """Relative time of a cell: a sweep is n^2 N operations."""
+    return work.repeats * (cell.n**2 * (max(work.samples) + 20.0)) * (30 if cell.sampler == "temper" else 1)
+
+
+def simulate_cell(cell: Cell, work: Work, seed: int) -> tuple[Cell, str]:
+    """All repeats of a cell: one simulation with the largest N each, estimates from its first N samples."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(COLUMNS)
+    key = int.from_bytes(hashlib.sha256(cell.name.encode()).digest()[:8], "little")
+    for repeat in range(work.repeats):
+        sim = simulate(
+            cell.n,
+            max(work.samples),
+            J=cell.J,
+            H=cell.H,
+            prior=cell.prior,
+            sampler="temper" if cell.sampler == "temper" else "anneal",
+            seed=np.random.SeedSequence([seed, key, repeat]),
+        )
+        for N in work.samples:
+            m = moments_of(sim.spins[:N])
+            fit = fit_plefka(m)
+            J = fit.gamma**0.5
+            table.writerow(
+                [repeat, N, repr(fit.gamma), repr(J), repr(fit.H), fit.case]
+                + [repr(float(value)) for value in (m.M, e(m.M), fit.Phi, fit.phi2)]
+            )
+    return cell, text.getvalue()
