@@ -62,7 +62,7 @@ def _estimates(ax: Axes, rows: list[Row], printed: list[Printed]) -> None:
         ax.plot([p.J for p in points], values, "kx", markersize=8, label="printed in the paper")
     ax.set_ylabel("J estimated")
     ax.set_ylim(bottom=0)
-    ax.legend(fontsize="small")
+    ax.legend(title="(n, N)", fontsize="small")
 
 
 def _curves(ax: Axes, rows: list[Row], quantity: str) -> Axes:

@@ -112,7 +112,8 @@ def quick(experiment: Experiment) -> Experiment:
 
     def small(panel: Panel) -> Panel:
         sizes = tuple((n // 5, max(3, N // 5) if panel.H == 0 else N) for n, N in panel.sizes)
-        return replace(panel, sizes=sizes)
+        n = panel.sizes[0][0]
+        return replace(panel, sizes=sizes, label=panel.label.replace(f"n = {n}", f"n = {n // 5}"))
 
     J = tuple(J for J in experiment.J if round(J * 10) % 4 == 0) or experiment.J
     panels = tuple(map(small, experiment.panels))

@@ -169,9 +169,9 @@ def markdown(results: list[tuple[Experiment, list[Row]]], header: list[str]) -> 
             lines += [
                 f"## {experiment.title}",
                 "",
-                f"{len(comparisons)} printed cells: {beyond} mean(s) and {spreads} standard deviation(s) out of "
-                "tolerance (mean: half the last printed digit + 3 combined standard errors; standard deviation: 15% + half "
-                "the last digit). z counts what exceeds half the last digit.",
+                f"{len(comparisons)} printed cells: {beyond} mean(s) and {spreads} standard deviation(s) are out of "
+                "tolerance, which is half the last printed digit + 3 combined standard errors for means, 15% + half "
+                "the last digit for standard deviations. z counts what exceeds half the last digit.",
                 "",
                 "| n | N | H | J | ours | paper | standard error | z | sd ours | sd paper | infinite | |",
                 "|---|---|---|---|---|---|---|---|---|---|---|---|",

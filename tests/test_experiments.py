@@ -1,0 +1,316 @@
+"""The reproduction of the paper: specifications, statistics, and runs that are killed and go on."""
+
+import csv
+import hashlib
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import numpy as np
+import pytest
+from distributed import Client
+
+import bayesing as bs
+from bayesing.experiments import runner
+from bayesing.experiments.reproduce import reproduce, select, workload
+from bayesing.experiments.specification import (
+    NAMES,
+    PAPER,
+    Cell,
+    Printed,
+    Work,
+    catalogue,
+    cells_of,
+    load,
+    quick,
+)
+from bayesing.experiments.summary import Comparison, Row, _row, compare, exponents, markdown, rows_of
+
+# Specifications
+
+
+def test_the_three_tables_have_42_printed_cells():
+    printed = [p for name in ("table1", "table2", "table3") for p in load(name).printed]
+    assert len(printed) == 42
+    assert Counter((p.n, p.N, p.H) for p in printed) == dict.fromkeys(
+        [(300, 120, 0.0), (500, 200, 0.0), (300, 30, 0.2), (500, 30, 0.2), (300, 5, 0.4), (500, 5, 0.4)], 7
+    )
+    value = {(p.n, p.H, p.J): (p.mean, p.sd) for p in printed}
+    assert value[300, 0.0, 0.0] == ("0.048", "0.06") and value[500, 0.0, 1.2] == ("1.03", "0.01")
+    assert value[500, 0.2, 1.2] == ("1.39", "0.16") and value[300, 0.4, 1.0] == ("0.95", "0.14")
+
+
+def test_every_experiment_loads_and_the_figures_have_the_papers_grid():
+    for name in PAPER:
+        experiment = load(name)
+        assert experiment.repeats == (60 if name == "appendix-c" else 300)
+        if name.startswith("fig"):
+            np.testing.assert_allclose(experiment.J, np.arange(15) / 10)
+    assert load("fig8").prior == "laplace"
+    assert {N / n for n, N in load("fig3").panels[1].sizes} == {0.1, 0.2, 0.4, 0.6, 1.0}
+    with pytest.raises(ValueError, match=r"table1, table2.*found 'fig9'"):
+        load("fig9")
+
+
+def test_experiments_share_their_data():
+    works = catalogue(small=False)
+    assert set(cells_of(load("table1"))) <= set(cells_of(load("fig3")))
+    assert set(cells_of(load("fig4"))) == set(cells_of(load("fig2"))) == set(cells_of(load("fig3")))
+    assert works[Cell("anneal", "gaussian", 300, 0.0, 0.8)] == Work((30, 60, 120, 180, 300), 300)
+    assert works[Cell("anneal", "gaussian", 500, 0.4, 1.2)] == Work((3, 5, 10), 300)
+    assert set(workload(select(["all"], False), False)) == {c for c in works if c.sampler == "anneal"}
+
+
+def test_all_is_the_paper_and_names_count_once():
+    assert [e.name for e in select(["all"], False)] == list(PAPER)
+    assert [e.name for e in select(["fig2", "all", "fig2"], False)] == [
+        "fig2",
+        *[n for n in PAPER if n != "fig2"],
+    ]
+    assert "equilibrium" in NAMES and "equilibrium" not in PAPER
+
+
+# Statistics
+
+
+def test_a_cell_holds_estimates_of_nested_subsets():
+    cell, work = Cell("anneal", "laplace", 30, 0.2, 0.6), Work((5, 12), 3)
+    _, text = runner.simulate_cell(cell, work, seed=1)
+    rows = list(csv.DictReader(text.splitlines()))
+    assert [(row["repeat"], row["N"]) for row in rows] == [
+        (str(r), str(N)) for r in range(3) for N in (5, 12)
+    ]
+    assert runner.simulate_cell(cell, work, seed=1)[1] == text
+    # Repeats are the same whatever their number, and differ from each other and from those of another seed.
+    assert runner.simulate_cell(cell, Work((5, 12), 1), seed=1)[1].splitlines() == text.splitlines()[:3]
+    assert rows[0]["M"] != rows[2]["M"]
+    assert runner.simulate_cell(cell, work, seed=2)[1] != text
+
+
+def test_rows_are_the_statistics_of_their_repeats():
+    repeats = [
+        {"gamma": "0.25", "J": "0.5", "H": "0.1", "e": "-0.6", "Phi": "1.0", "phi2": "2.0"},
+        {"gamma": "inf", "J": "inf", "H": "inf", "e": "-0.7", "Phi": "2.0", "phi2": "-1.0"},
+        {"gamma": "0.49", "J": "0.7", "H": "-0.2", "e": "-0.5", "Phi": "3.0", "phi2": "5.0"},
+    ]
+    row = _row("(a)", 300, 120, 0.05, 0.6, repeats)
+    assert (row.repeats, row.infinite) == (3, 1)
+    assert row.J_mean == pytest.approx(0.6) and row.J_sd == pytest.approx(0.2 / math.sqrt(2))
+    assert row.H_mean == pytest.approx(-0.05) and row.H_mae == pytest.approx((0.05 + 0.25) / 2)
+    assert (row.e, row.Phi, row.phi2) == pytest.approx((-0.6, 2.0, 2.0))
+
+
+def comparison(J_mean, J_sd, mean, sd, infinite=0):
+    row = Row("", 300, 120, 0.0, 0.8, 300, infinite, J_mean, J_sd, 0, 0, 0, 0, 0, 0)
+    return Comparison("table1", Printed(300, 120, 0.0, 0.8, mean, sd), row)
+
+
+def test_comparison_with_a_printed_cell():
+    c = comparison(0.828, 0.02, "0.82", "0.02")
+    assert c.half_digit == pytest.approx(0.005)
+    assert c.error == pytest.approx(0.02 * math.sqrt(2 / 300))
+    assert c.z == pytest.approx(0.003 / c.error) and c.within
+    assert comparison(0.8249, 0.02, "0.82", "0.02").z == 0
+    assert comparison(0.80, 0.02, "0.82", "0.02").z < -3 and not comparison(0.80, 0.02, "0.82", "0.02").within
+    assert comparison(0.05, 0.06, "0.048", "0.06").half_digit == pytest.approx(0.0005)
+    # Standard deviations: 15% and half the last digit.
+    assert comparison(0.82, 0.0279, "0.82", "0.02").sd_within
+    assert not comparison(0.82, 0.0281, "0.82", "0.02").sd_within
+    assert not comparison(0.82, 0.0119, "0.82", "0.02").sd_within
+
+
+def test_exponents_of_appendix_c():
+    experiment = load("appendix-c")
+    rows = [
+        Row(panel.label, n, N, panel.H, 0.6, 60, 0, 0, 0, 0, 0, 0, -0.69, -2.0 * n**0.5, 3.0 * n**-1.0)
+        for panel in experiment.panels
+        for n, N in panel.sizes
+    ]
+    found = {(panel, quantity): (fit, want) for panel, quantity, fit, want in exponents(experiment, rows)}
+    assert found["H = 0.2, N = 0.4 n", "phi2"] == pytest.approx((-1.0, 2.0))
+    assert found["H = 0, N = 30", "Phi"] == pytest.approx((0.5, 0.0))
+    assert found["H = 0, N = 30", "e"] == pytest.approx((0.0, 0.0), abs=1e-12)
+
+
+def test_a_reproduction_from_end_to_end(tmp_path):
+    experiments = select(["table3", "fig7", "appendix-c"], small=True)
+    heard = []
+    reproduce(experiments, tmp_path, small=True, progress=lambda cell, cost: heard.append(cell))
+    assert set(heard) == set(workload(experiments, True))
+    for name in ("table3", "fig7", "appendix-c"):
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert (tmp_path / f"{name}.pdf").read_bytes().startswith(b"%PDF")
+    rows = list(csv.DictReader((tmp_path / "fig7.csv").read_text().splitlines()))
+    assert [(row["n"], row["N"], row["J"]) for row in rows[:2]] == [("60", "5", "0"), ("60", "5", "0.4")]
+    assert "exponent of n, fitted" in (tmp_path / "summary.md").read_text()
+    before = {path: path.read_bytes() for path in tmp_path.glob("*.csv")}
+    reproduce(experiments, tmp_path, small=True, progress=lambda *_: pytest.fail("nothing is left to do"))
+    assert {path: path.read_bytes() for path in tmp_path.glob("*.csv")} == before
+
+
+def test_the_summary_lists_printed_cells_and_infinite_estimates(tmp_path):
+    experiment = load("table3")
+    works = catalogue(small=False)
+    (tmp_path / "cells").mkdir()
+    for cell in cells_of(experiment):  # the full experiment with three repeats
+        text = runner.simulate_cell(cell, Work(works[cell].samples, 3), seed=0)[1]
+        (tmp_path / "cells" / f"{cell.name}.csv").write_text(text)
+    rows = rows_of(experiment, tmp_path)
+    comparisons = compare(experiment, rows)
+    assert len(comparisons) == 14
+    assert all(
+        c.ours.repeats == 3 and (c.ours.n, c.ours.J) == (c.printed.n, c.printed.J) for c in comparisons
+    )
+    text = markdown([(experiment, rows)], ["- a header"])
+    assert text.count("\n| 300 | 5 |") == text.count("\n| 500 | 5 |") == 7
+    assert "a header" in text and "0.53" in text and "Infinite estimates" in text
+
+
+def test_a_cell_of_each_table_agrees_with_the_paper():
+    """Twelve repeats against the printed mean, within half the last digit and 3 combined standard errors."""
+    for name, n, J in (("table1", 300, 0.4), ("table2", 300, 0.6), ("table3", 300, 0.8)):
+        printed = next(p for p in load(name).printed if (p.n, p.J) == (n, J))
+        cell = Cell("anneal", "gaussian", n, printed.H, J)
+        rows = list(csv.DictReader(runner.simulate_cell(cell, Work((printed.N,), 12), 0)[1].splitlines()))
+        assert Comparison(name, printed, _row("", n, printed.N, printed.H, J, rows)).within
+
+
+# Runs that are killed, mixed or farmed out
+
+
+def command(folder, *arguments):
+    return [
+        sys.executable,
+        "-m",
+        "bayesing",
+        "reproduce",
+        "table3",
+        "fig2",
+        "--quick",
+        "-o",
+        str(folder),
+        *arguments,
+    ]
+
+
+def csv_bytes(folder):
+    return {path.name: path.read_bytes() for path in folder.glob("*.csv")} | {
+        path.name: path.read_bytes() for path in (folder / "cells").glob("*")
+    }
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("uninterrupted")
+    result = subprocess.run(command(folder), capture_output=True, text=True, check=True)
+    assert "summary.md" in result.stdout and "16/16 cells, 100% of the work" in result.stderr
+    return csv_bytes(folder)
+
+
+def wait_for_cells(folder, count, process=None):
+    end = time.monotonic() + 120
+    while time.monotonic() < end:
+        if len(list(folder.glob("cells/[!.]*.csv"))) >= count or (process and process.poll() is not None):
+            return
+        time.sleep(0.01)
+    raise AssertionError("no cell was finished in two minutes")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(tmp_path, uninterrupted, jobs):
+    process = subprocess.Popen(
+        command(tmp_path, "--jobs", str(jobs)), start_new_session=True, stderr=subprocess.DEVNULL
+    )
+    wait_for_cells(tmp_path, 2, process)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    finished = {path.name: path.read_bytes() for path in tmp_path.glob("cells/[!.]*.csv")}
+    assert 2 <= len(finished) < 16 and not list(tmp_path.glob("*.csv"))
+    assert all(uninterrupted[name] == content for name, content in finished.items())  # nothing half-written
+    subprocess.run(command(tmp_path, "--jobs", str(jobs)), capture_output=True, check=True)
+    assert {k: v for k, v in csv_bytes(tmp_path).items() if not k.startswith(".")} == uninterrupted
+
+
+def test_results_of_other_settings_are_not_mixed(tmp_path):
+    runner.prepare(tmp_path, small=True, seed=0)
+    result = subprocess.run(command(tmp_path, "--seed", "1"), capture_output=True, text=True, check=False)
+    assert result.returncode == 2 and result.stderr.count("\n") == 1
+    assert "results of other settings" in result.stderr and "-o" in result.stderr
+    (tmp_path / "settings.json").write_text("{")
+    with pytest.raises(ValueError, match="other settings"):
+        runner.prepare(tmp_path, small=True, seed=0)
+
+
+def test_unknown_experiments_and_clusters(tmp_path):
+    for arguments, message in [
+        (["fig9"], "found 'fig9'"),
+        (["table3", "--quick", "--dask", "tcp://127.0.0.1:1"], "--dask"),
+    ]:
+        result = subprocess.run(
+            [sys.executable, "-m", "bayesing", "reproduce", *arguments, "-o", str(tmp_path / "r")],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert result.returncode == 2 and message in result.stderr and "Traceback" not in result.stderr
+
+
+def test_a_dask_cluster_that_loses_a_worker_gives_the_same_results(tmp_path, uninterrupted):
+    """A real scheduler and two worker processes on this machine; one is killed after the first finished cell."""
+    dask = [sys.executable, "-m", "dask"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    address_file = tmp_path / "scheduler.json"
+    options = ["--scheduler-file", str(address_file)]
+    processes = [
+        subprocess.Popen(
+            [*dask, "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", *options], **quiet
+        )
+    ]
+    try:
+        workers = [
+            subprocess.Popen(
+                [*dask, "worker", "--host", "127.0.0.1", "--nthreads", "1", "--no-nanny", "--no-dashboard", *options,
+                 "--local-directory", str(tmp_path)], **quiet,
+            )
+            for _ in range(2)
+        ]  # fmt: skip
+        processes += workers
+        end = time.monotonic() + 60
+        while not address_file.exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        address = json.loads(address_file.read_text())["address"]
+        with Client(address) as client:
+            client.wait_for_workers(2, timeout=60)
+        folder = tmp_path / "results"
+        run = subprocess.Popen(command(folder, "--dask", address), stderr=subprocess.PIPE, text=True)
+        processes.append(run)
+        wait_for_cells(folder, 1, run)
+        assert run.poll() is None
+        workers[0].kill()
+        _, errors = run.communicate(timeout=180)
+        assert run.returncode == 0, errors
+        assert csv_bytes(folder) == uninterrupted
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def test_quick_is_small():
+    for name in NAMES:
+        small = quick(load(name))
+        assert max(n for panel in small.panels for n, _ in panel.sizes) <= 160 and small.repeats <= 5
+        assert small.printed == () and len(small.J) <= 4
+
+
+def test_the_reproduction_uses_the_same_estimator_as_the_class():
+    cell = Cell("anneal", "gaussian", 40, 0.2, 0.6)
+    rows = list(csv.DictReader(runner.simulate_cell(cell, Work((7, 16), 1), 0)[1].splitlines()))
+    key = int.from_bytes(hashlib.sha256(cell.name.encode()).digest()[:8], "little")
+    sim = bs.simulate(40, 16, J=0.6, H=0.2, seed=np.random.SeedSequence([0, key, 0]))
+    for row, N in zip(rows, (7, 16), strict=True):
+        eb = bs.EmpiricalBayes(method="plefka").fit(sim.spins[:N])
+        assert (float(row["gamma"]), float(row["H"]), row["case"]) == (eb.gamma_, eb.H_, eb.case_)
