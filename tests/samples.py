@@ -38,7 +38,10 @@ def worst_p_value(spins, model, weights=None, ladders=None):
     exact = np.concatenate([model.means(), model.correlations()[i, j]])
     w = np.full(len(X), 1 / len(X)) if weights is None else weights / weights.sum()
     means = w @ observed
-    errors = np.sqrt(w**2 @ (observed - means) ** 2)
+    # The exact variance: an observable that happens never to change has none in the sample.
+    errors = (
+        np.sqrt((w**2).sum() * (1 - exact**2)) if weights is None else np.sqrt(w**2 @ (observed - means) ** 2)
+    )
     if ladders:
         times = [autocorrelation_time(column.reshape(-1, ladders).T) for column in observed.T]
         errors *= np.sqrt(times)

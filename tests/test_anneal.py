@@ -19,6 +19,7 @@ def test_other_schedules():
     np.testing.assert_allclose(schedule(0.25, 2, 0), [0.25, 0.25, 0.5, 0.5, 0.75, 0.75, 1, 1])
     np.testing.assert_allclose(schedule(1.0, 1, 3), [1, 1, 1, 1])
     np.testing.assert_allclose(schedule(0.4, 1, 0), [0.4, 0.8, 1])
+    assert len(schedule(1 / 49, 1, 0)) == 49 and len(schedule(0.9995, 1, 0)) == 2
 
 
 @pytest.mark.parametrize("arguments", [(0.0, 1, 1), (-0.1, 1, 1), (1.5, 1, 1), (0.1, 0, 1), (0.1, 1, -1)])
@@ -32,7 +33,15 @@ def test_bad_schedules(arguments):
 )
 def test_schedules_must_rise_to_one(betas):
     with pytest.raises(ValueError, match="betas must"):
-        anneal(random_model(3, 0.5), 2, np.array(betas))
+        anneal(random_model(3, 0.5), 2, betas)
+
+
+def test_schedules_may_be_lists_and_start_at_zero():
+    assert anneal(random_model(3, 0.5), 2, [0, 1], seed=0).spins.shape == (2, 3)
+    with pytest.raises(ValueError, match="betas must be real numbers"):
+        anneal(random_model(3, 0.5), 2, ["a", 1.0])
+    with pytest.raises(ValueError, match="found list"):
+        anneal([[0.0]], 2, [1.0])
 
 
 @pytest.mark.parametrize("n_chains", [0, -1, 2.5])
@@ -73,6 +82,9 @@ def test_the_partition_function(beta_step):
     weights = np.exp(result.log_weights + 8 * np.log(2) - model.log_partition())  # mean 1 if unbiased for Z
     assert abs(weights.mean() - 1) < 4 * weights.std() / np.sqrt(len(weights))
     assert 0.1 < weights.std()
+    assert result.log_partition_error == pytest.approx(
+        weights.std(ddof=1) / (np.sqrt(50_000) * weights.mean())
+    )
     expected = weights.sum() ** 2 / (weights**2).sum()
     assert result.effective_sample_size == pytest.approx(expected, rel=1e-9)
     assert 0.1 * len(weights) < expected < len(weights)

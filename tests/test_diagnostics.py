@@ -35,9 +35,22 @@ def test_split_r_hat():
     assert split_r_hat(np.zeros((4, 3))) == np.inf
 
 
+@pytest.mark.parametrize("rho", [0.9, 0.3, -0.6])
+def test_autocorrelation_time_follows_its_definition(rho):
+    """A direct sum on short series, the mean that of all chains together."""
+    x = autoregressive(rho, 3, 40) + np.array([[0.0], [0.5], [0.0]])
+    deviations = x - x.mean()
+    covariance = [np.mean([np.mean(row[: 40 - t] * row[t:]) for row in deviations]) for t in range(40)]
+    tau, window = 1.0, 0
+    while window < 39 and window < 5 * tau:
+        window += 1
+        tau += 2 * covariance[window] / covariance[0]
+    assert autocorrelation_time(x) == pytest.approx(max(1.0, tau), rel=1e-10)
+
+
 def test_split_r_hat_follows_its_definition():
-    x = autoregressive(0.3, 3, 10)
-    halves = np.concatenate([x[:, :5], x[:, 5:]])
+    x = autoregressive(0.3, 3, 11)
+    halves = np.concatenate([x[:, :5], x[:, 6:]])
     W = np.mean([np.var(half, ddof=1) for half in halves])
     B = 5 * np.var([half.mean() for half in halves], ddof=1)
     assert split_r_hat(x) == pytest.approx(np.sqrt((4 / 5 * W + B / 5) / W))

@@ -93,6 +93,24 @@ def test_an_infinite_gamma_warns():
     assert eb.gamma_ == eb.J_ == np.inf and eb.case_ == "infinite"
 
 
+def test_warnings_point_at_the_caller_and_come_once():
+    X = bs.simulate(80, 60, J=0.9, H=0.1, prior="laplace", seed=2).spins
+    for prior, data in (("laplace", X), ("laplace", [[1, 1, -1, -1], [1, -1, 1, -1]])):
+        with pytest.warns(bs.BayesingWarning) as caught:
+            bs.EmpiricalBayes(method="plefka", prior=prior).fit(data)
+        assert [w.filename for w in caught] == [__file__]
+
+
+def test_the_laplace_warning_names_the_largest_pair():
+    X = bs.simulate(80, 60, J=0.9, H=0.1, prior="laplace", seed=2).spins
+    d, M = X.T.astype(float) @ X / 60, X.mean()
+    np.fill_diagonal(d, M**2)
+    with pytest.warns(bs.LaplaceWarning, match=rf"and {60 * np.abs(d - M**2).max():.3g}\. "):
+        bs.EmpiricalBayes(method="plefka", prior="laplace").fit(X)
+    with pytest.warns(bs.LaplaceWarning, match=rf"and up to {60 * (1 + M**2):.3g}\. "):
+        bs.EmpiricalBayes(method="plefka", prior="laplace").fit_moments(bs.SpinMoments.of(X))
+
+
 def test_evidence_needs_a_fit():
     with pytest.raises(NotFittedError):
         bs.EmpiricalBayes().evidence(0.0, 0.1)

@@ -47,6 +47,23 @@ def test_samples_of_a_given_model(sampler):
     np.testing.assert_array_equal(bs.sample(model, 9, sampler, seed=1), bs.sample(model, 9, sampler, seed=1))
 
 
+def test_sample_passes_its_settings_on():
+    model = bs.IsingModel([[0.0, 0.8], [0.8, 0.0]], [0.5, -0.2])
+    direct = bs.annealed_importance_sampling(model, 50, beta_step=0.2, sweeps=2, final_sweeps=3, seed=4).spins
+    np.testing.assert_array_equal(bs.sample(model, 50, "anneal", 0.2, 2, 3, seed=4), direct)
+    np.testing.assert_array_equal(
+        bs.sample(model, 50, seed=4), bs.parallel_tempering(model, 50, seed=4).spins
+    )
+
+
+def test_couplings_and_spins_have_streams_of_their_own():
+    sim = bs.simulate(9, 5, J=0.6, H=0.1, seed=8)
+    rng = np.random.default_rng(8).spawn(2)[1]
+    model = bs.IsingModel(sim.couplings, sim.fields)
+    np.testing.assert_array_equal(bs.sample(model, 5, "anneal", seed=rng), sim.spins)
+    assert model.couplings is sim.couplings  # read-only, so not copied
+
+
 def test_simulate_with_tempering():
     sim = bs.simulate(30, 40, J=1.1, H=0.2, sampler="temper", seed=0)
     assert sim.spins.shape == (40, 30)
@@ -57,7 +74,7 @@ def test_simulate_with_tempering():
     ("settings", "message"),
     [
         ({"n_spins": 1}, "n_spins=1"),
-        ({"n_samples": 0}, "must be at least 1"),
+        ({"n_samples": 0}, "n_samples=0"),
         ({"J": -0.1}, "J=-0.1"),
         ({"J": np.nan}, "J=nan"),
         ({"J": 1e200}, r"J=1e\+200"),

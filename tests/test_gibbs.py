@@ -1,9 +1,13 @@
 """The sweep that all samplers share: exact transition probabilities, and a slow twin spin by spin."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
+import joblib
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
 from bayesing.ising import IsingModel
 from bayesing.sampling import _gibbs
@@ -47,6 +51,39 @@ def test_tanh():
     x = np.linspace(-15, 15, 300_001, dtype=np.float32)
     exact = np.tanh(x.astype(float))
     assert np.abs(np.array([_gibbs._tanh(value) for value in x[::30]]) - exact[::30]).max() < 4e-7
+    assert _gibbs._tanh(np.float32(20)) == 1 and _gibbs._tanh(np.float32(-20)) == -1
+    assert _gibbs._tanh(np.float32(1e15)) == 1
+
+
+def blas_threads():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+def test_blas_is_limited_until_the_last_of_overlapping_calls_has_ended():
+    before = blas_threads()
+    entered, leave = threading.Event(), threading.Event()
+
+    def first():
+        with _gibbs._one_blas_thread:
+            entered.set()
+            assert leave.wait(10)
+
+    with ThreadPoolExecutor() as pool:
+        other = pool.submit(first)
+        assert entered.wait(10)
+        with _gibbs._one_blas_thread:
+            assert set(blas_threads()) == {1}
+            leave.set()
+            other.result()
+            assert set(blas_threads()) == {1}
+    assert blas_threads() == before
+
+
+def test_groups_run_on_as_many_threads_as_joblib_allows():
+    barrier = threading.Barrier(2)
+    with joblib.parallel_config(n_jobs=2):
+        if _gibbs.cpu_count() > 1:
+            assert sorted(_gibbs.in_threads([lambda: barrier.wait(10), lambda: barrier.wait(10)])) == [0, 1]
 
 
 @pytest.mark.parametrize(("n", "chains"), [(2, 1), (3, 2), (31, 3), (32, 1), (33, 5), (70, 4), (101, 2)])

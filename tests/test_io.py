@@ -193,6 +193,9 @@ def test_writing_is_all_or_nothing(tmp_path):
     with pytest.raises(ValueError, match="--force"), writing(path) as file:
         file.write(b"other")
     assert path.read_bytes() == b"whole"
+    mask = os.umask(0)
+    os.umask(mask)
+    assert path.stat().st_mode & 0o777 == 0o666 & ~mask
     with writing(path, force=True) as file:
         file.write(b"other")
     assert path.read_bytes() == b"other"

@@ -24,7 +24,7 @@ ROWS = [
     ["__main__"],
 ]
 LEFT_ONLY = ROWS[1]
-EXPERIMENTS = ["specification", "runner", "summary", "figures", "reproduce"]
+EXPERIMENTS = ["specification", "display", "runner", "summary", "figures", "reproduce"]
 
 
 def modules():

@@ -80,6 +80,8 @@ def with_value(value, dtype=float, row=1, column=2, base=PLUS_MINUS, order="C"):
         (with_value(0, int), r"found 0 beside -1 and 1 at row 2, column 3"),
         (with_value(0, int, order="F"), r"found 0 beside -1 and 1 at row 2, column 3"),
         (with_value("yes", object), r"found the text 'yes' at row 2, column 3"),
+        (with_value(float("nan"), object), r"missing value \(NaN\) at row 2, column 3"),
+        (with_value(pd.NaT, object), r"missing value \(NaN\) at row 2, column 3"),
         (with_value(None, object), r"missing value \(NaN\) at row 2, column 3"),
         (with_value(np.complex128(1 + 2j), object), r"of type complex128 at row 2, column 3"),
         (with_value(np.timedelta64(1, "s"), object), r"of type timedelta64 at row 2, column 3"),
@@ -118,6 +120,13 @@ def test_bad_value_far_down_a_large_array():
     X[2987, 41] = 3
     with pytest.raises(ValueError, match=r"found 3\.0 at row 2988, column 42"):
         bs.as_spins(X)
+
+
+def test_the_encoding_is_that_of_all_blocks():
+    X = -np.ones((3000, 70), np.int8)
+    X[2000:] = 1
+    np.testing.assert_array_equal(bs.as_spins(X), X)
+    np.testing.assert_array_equal(bs.as_spins(X[::-1]), X[::-1])
 
 
 def test_sparse_is_declined_with_a_remedy():

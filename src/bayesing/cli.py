@@ -176,6 +176,7 @@ def reproduce(
     with _plain_errors():
         import joblib
 
+        from .experiments.display import Display
         from .experiments.reproduce import reproduce as run
         from .experiments.reproduce import select, workload
 
@@ -185,7 +186,7 @@ def reproduce(
         done = {cell for cell in costs if (folder / "cells" / f"{cell.name}.csv").exists()}
         with (
             _cluster(dask),
-            _Progress(costs, done) as progress,
+            Display(costs, done) as progress,
             joblib.parallel_config(n_jobs=None if dask else jobs),
         ):
             run(experiments, folder, quick, seed, None, progress)
@@ -212,50 +213,6 @@ def _cluster(address: str | None) -> Iterator[None]:
         raise ValueError(f"--dask {address}: expected the address of a Dask scheduler ({error}).") from error
     with client, joblib.parallel_config(backend="dask"):
         yield
-
-
-class _Progress:
-    """A bar with time left on a terminal, a plain line now and then elsewhere."""
-
-    def __init__(self, costs: dict[Any, float], done: set[Any]) -> None:
-        self.cells, self.finished = len(costs), len(done)
-        self.total, self.spent = sum(costs.values()), sum((costs[cell] for cell in done), 0.0)
-        self.shown = self.finished
-
-    def __enter__(self) -> _Progress:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-        console = Console(stderr=True)
-        self.bar = Progress(
-            TextColumn("{task.fields[cells]} cells"),
-            BarColumn(),
-            TextColumn("{task.percentage:.0f}%"),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(elapsed_when_finished=False),
-            console=console,
-            disable=not console.is_terminal,
-        )
-        self.bar.start()
-        label = f"{self.finished}/{self.cells}"
-        self.task = self.bar.add_task("", total=self.total, cells=label)
-        self.bar.update(self.task, completed=self.spent)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.bar.stop()
-
-    def __call__(self, cell: Any, cost: float) -> None:
-        self.finished += 1
-        self.spent += cost
-        label = f"{self.finished}/{self.cells}"
-        self.bar.update(self.task, completed=self.spent, cells=label)
-        if self.bar.disable and (
-            self.finished - self.shown >= self.cells / 10 or self.finished == self.cells
-        ):
-            self.shown = self.finished
-            click.echo(f"{label} cells, {100 * self.spent / self.total:.0f}% of the work", err=True)
 
 
 def _as_json(eb: EmpiricalBayes) -> dict[str, Any]:

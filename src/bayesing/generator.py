@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from .arguments import Seed, count, generator, number
 from .ising import IsingModel
 from .priors import Prior, PriorName
-from .sampling.anneal import annealed_importance_sampling
+from .sampling.anneal import annealed_importance_sampling, schedule
 from .sampling.tempering import parallel_tempering
 from .spins import Spins
 
@@ -44,7 +44,7 @@ def simulate(
 
     ``H`` is the field, one number or one per spin. ``sampler="anneal"`` with the default schedule (33 betas
     and 1, one sweep each, one more at beta = 1) comes closest to the data of the paper's tables; ``"temper"``
-    gives data at equilibrium, whatever J.
+    gives data at equilibrium, or warns.
 
     >>> sim = simulate(n_spins=300, n_samples=120, J=0.8, H=0.2, seed=0)
     >>> sim.spins.shape, sim.couplings.shape, sim.fields.shape
@@ -75,6 +75,8 @@ def sample(
     >>> sample(model, n_samples=1000, seed=0).shape
     (1000, 2)
     """
+    n_samples = count("n_samples", n_samples, 1)
+    schedule(beta_step, sweeps, final_sweeps)  # complains where it is wrong, used or not
     if sampler == "temper":
         return parallel_tempering(model, n_samples, seed=seed).spins
     if sampler == "anneal":

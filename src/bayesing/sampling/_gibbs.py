@@ -15,15 +15,18 @@ the same seed gives the same spins for any number of threads.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from numba import float32, int32, njit, uint32
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
+
+from ..ising import IsingModel
 
 Single = NDArray[np.float32]
 Result = TypeVar("Result")
@@ -76,14 +79,51 @@ def in_threads(tasks: Iterable[Callable[[], Result]]) -> list[Result]:
     Matrix products take one thread each, so that their sums keep their order for any number of threads.
     """
     n_jobs = min(effective_n_jobs(None), cpu_count())  # asked for here: joblib forgets it for shared memory
-    with _threadpools().limit(limits=1, user_api="blas"):
+    with _one_blas_thread:
         results: list[Result] = Parallel(n_jobs, require="sharedmem")(delayed(task)() for task in tasks)
     return results
 
 
+class _OneBlasThread:
+    """Limit BLAS, for the whole process, while anybody is inside: the last one out lifts the limit.
+
+    Some builds of OpenBLAS obey the main thread alone; called from others they keep the threads they have.
+    """
+
+    def __init__(self) -> None:
+        self.lock, self.inside = threading.Lock(), 0
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if self.inside == 0:
+                self.before = [library.get_num_threads() for library in _blas()]
+            for library in _blas():
+                library.set_num_threads(1)
+            self.inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.inside -= 1
+            if self.inside == 0:
+                for library, n_threads in zip(_blas(), self.before, strict=True):
+                    library.set_num_threads(n_threads)
+
+
+_one_blas_thread = _OneBlasThread()
+
+
 @cache
-def _threadpools() -> ThreadpoolController:
-    return ThreadpoolController()
+def _blas() -> list[Any]:
+    libraries: list[Any] = ThreadpoolController().select(user_api="blas").lib_controllers
+    return libraries
+
+
+def check_model(model: object) -> None:
+    """Raise a ValueError for anything but a model, such as a bare matrix of couplings."""
+    if not isinstance(model, IsingModel):
+        raise ValueError(
+            f"Expected an IsingModel(couplings, fields) to sample: found {type(model).__name__}."
+        )
 
 
 def generator_states(n_chains: int, rng: np.random.Generator) -> NDArray[np.uint32]:
@@ -117,11 +157,10 @@ def draw(states, out):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, inline="always", fastmath={"contract"}, error_model="numpy")
 def _tanh(x):  # type: ignore[no-untyped-def]
-    """tanh in float32, within 3e-7: a rational function, which unlike exp the compiler can vectorise.
+    """tanh in float32, within 4e-7: a rational function, which unlike exp the compiler can vectorise.
 
-    Coefficients of Eigen (ptanh_float), which hold for |x| < 7.9; beyond, it is 1 to float32.
+    Coefficients of Eigen (ptanh_float), which hold for |x| < 7.9; beyond, it is exactly ±1.
     """
-    x = min(max(x, float32(-7.90531110763549805)), float32(7.90531110763549805))
     y = x * x
     p = y * float32(-2.76076847742355e-16) + float32(2.00018790482477e-13)
     p = y * p + float32(-8.60467152213735e-11)
@@ -132,7 +171,8 @@ def _tanh(x):  # type: ignore[no-untyped-def]
     q = y * float32(1.19825839466702e-06) + float32(1.18534705686654e-04)
     q = y * q + float32(2.26843463243900e-03)
     q = y * q + float32(4.89352518554385e-03)
-    return x * p / q
+    inside = x * p / q
+    return float32(1) if x > float32(7.9) else float32(-1) if x < float32(-7.9) else inside
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")

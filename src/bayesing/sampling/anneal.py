@@ -21,13 +21,13 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
-from ..arguments import Seed, count, generator, number
+from ..arguments import Seed, count, generator, number, numbers
 from ..ising import IsingModel
 from ..spins import Spins
-from ._gibbs import GROUP, Chains, generator_states, in_threads
+from ._gibbs import GROUP, Chains, check_model, generator_states, in_threads
 
 Floats = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ class AnnealedSample:
 
     @property
     def log_partition(self) -> float:
-        """Estimate of ln Z; its exponential is unbiased for Z."""
+        """Estimate of ln Z; its exponential is unbiased for Z, up to float32 (six digits of the exponents)."""
         n_chains, n = self.spins.shape
         return float(logsumexp(self.log_weights) - math.log(n_chains) + n * math.log(2))
 
@@ -89,12 +89,13 @@ def annealed_importance_sampling(
     return anneal(model, n_chains, schedule(beta_step, sweeps, final_sweeps), seed)
 
 
-def anneal(model: IsingModel, n_chains: int, betas: Floats, seed: Seed = None) -> AnnealedSample:
+def anneal(model: IsingModel, n_chains: int, betas: ArrayLike, seed: Seed = None) -> AnnealedSample:
     """The same along any schedule: a sequential sweep at each of ``betas``, which must rise to 1.
 
     Groups of chains run in parallel under ``joblib.parallel_config(n_jobs=...)``; the result is the same.
     """
-    check_betas(betas)
+    check_model(model)
+    betas = check_betas(betas)
     n_chains = count("n_chains", n_chains, 1)
     J, h = model.couplings.astype(np.float32), model.fields.astype(np.float32)
     states = generator_states(n_chains, generator(seed))
@@ -104,14 +105,14 @@ def anneal(model: IsingModel, n_chains: int, betas: Floats, seed: Seed = None) -
     return AnnealedSample(np.concatenate(spins), np.concatenate(log_weights))
 
 
-def check_betas(betas: Floats) -> None:
+def check_betas(betas: ArrayLike) -> Floats:
     """A schedule must not fall, and must end at beta = 1."""
-    if betas.ndim != 1 or not len(betas) or not np.isfinite(betas).all():
-        raise ValueError("betas must be a list of finite numbers that ends at 1: found something else.")
-    if betas[0] < 0 or (np.diff(betas) < 0).any() or betas[-1] != 1:
-        raise ValueError(
-            f"betas must not be negative, must not fall, and must end at 1: found {np.array2string(betas)}."
-        )
+    schedule = numbers("betas", betas, least=0)
+    if schedule.ndim != 1 or not len(schedule):
+        raise ValueError(f"betas must be a list of numbers that ends at 1: found shape {schedule.shape}.")
+    if (np.diff(schedule) < 0).any() or schedule[-1] != 1:
+        raise ValueError(f"betas must not fall, and must end at 1: found {np.array2string(schedule)}.")
+    return schedule
 
 
 def _anneal_group(

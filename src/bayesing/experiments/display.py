@@ -1,0 +1,55 @@
+"""How far a run is: cells done, time left."""
+
+from __future__ import annotations
+
+import sys
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from .specification import Cell
+
+
+class Display:
+    """A bar with time left on a terminal, a plain line now and then elsewhere."""
+
+    def __init__(self, costs: dict[Cell, float], done: set[Cell]) -> None:
+        self.cells, self.finished = len(costs), len(done)
+        self.total, self.spent = sum(costs.values()), sum((costs[cell] for cell in done), 0.0)
+        self.shown = self.finished
+
+    def __enter__(self) -> Display:
+        console = Console(stderr=True)
+        self.bar = Progress(
+            TextColumn("{task.fields[cells]} cells"),
+            BarColumn(),
+            TextColumn("{task.percentage:.0f}%"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(elapsed_when_finished=False),
+            console=console,
+            disable=not console.is_terminal,
+        )
+        self.bar.start()
+        label = f"{self.finished}/{self.cells}"
+        self.task = self.bar.add_task("", total=self.total, cells=label)
+        self.bar.update(self.task, completed=self.spent)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
+
+    def __call__(self, cell: Cell, cost: float) -> None:
+        self.finished += 1
+        self.spent += cost
+        label = f"{self.finished}/{self.cells}"
+        self.bar.update(self.task, completed=self.spent, cells=label)
+        if self.bar.disable and (
+            self.finished - self.shown >= self.cells / 10 or self.finished == self.cells
+        ):
+            self.shown = self.finished
+            print(
+                f"{label} cells, {100 * self.spent / self.total:.0f}% of the work",
+                file=sys.stderr,
+                flush=True,
+            )
