@@ -87,7 +87,8 @@ def in_threads(tasks: Iterable[Callable[[], Result]]) -> list[Result]:
 class _OneBlasThread:
     """Limit BLAS, for the whole process, while anybody is inside: the last one out lifts the limit.
 
-    Some builds of OpenBLAS obey the main thread alone; called from others they keep the threads they have.
+    Some builds of OpenBLAS obey only the first thread that ever set a limit. Where samplers are called from several
+    threads of one process, set OPENBLAS_NUM_THREADS=1 for results that are the same to the last bit.
     """
 
     def __init__(self) -> None:
