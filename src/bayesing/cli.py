@@ -189,7 +189,7 @@ def reproduce(
             Display(costs, done) as progress,
             joblib.parallel_config(n_jobs=None if dask else jobs),
         ):
-            run(experiments, folder, quick, seed, None, progress)
+            run(experiments, folder, quick, seed, progress)
     click.echo(f"Look at {folder / 'summary.md'} and the figures beside it.")
 
 

@@ -45,11 +45,16 @@ def check_output(path: str | os.PathLike[str], force: bool = False) -> None:
         raise ValueError(f"{path}: expected a directory that can be written to, found that {folder} cannot.")
 
 
-def load_arrays(path: Path) -> NDArray[Any] | dict[str, NDArray[Any]]:
-    """The array of an .npy file, or the arrays of an .npz by name. A ValueError says what is wrong with it."""
+def check_input(path: Path) -> None:
+    """Raise a ValueError unless there is a file to read."""
     if not path.is_file():
         found = "a directory" if path.is_dir() else "something else" if path.exists() else "no such file"
         raise ValueError(f"expected a file, found {found}. Check the path.")
+
+
+def load_arrays(path: Path) -> NDArray[Any] | dict[str, NDArray[Any]]:
+    """The array of an .npy file, or the arrays of an .npz by name. A ValueError says what is wrong with it."""
+    check_input(path)
     try:
         with path.open("rb") as file:
             loaded = np.load(file, allow_pickle=False)

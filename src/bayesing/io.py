@@ -12,32 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .files import load_arrays
+from .files import check_input, load_arrays
 from .spins import Spins, as_spins
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 EXTENSIONS = (".npy", ".npz", *DELIMITERS)
 
 # Cells that stand for a value, so that a row of them is not a header.
-_VALUES = {
-    "",
-    "na",
-    "n/a",
-    "nan",
-    "none",
-    "null",
-    "?",
-    "-",
-    ".",
-    "true",
-    "false",
-    "t",
-    "f",
-    "yes",
-    "no",
-    "y",
-    "n",
-}
+_MISSING = {"", "na", "n/a", "nan", "none", "null", "?", "-", "."}
+_VALUES = _MISSING | {"true", "false", "t", "f", "yes", "no", "y", "n"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +74,7 @@ def _choose(arrays: dict[str, NDArray[Any]], name: str | None) -> NDArray[Any]:
 
 
 def _read_table(path: Path, delimiter: str) -> SpinData:
-    if not path.is_file():
-        found = "a directory" if path.is_dir() else "something else" if path.exists() else "no such file"
-        raise ValueError(f"expected a file, found {found}. Check the path.")
+    check_input(path)
     try:
         with path.open(encoding="utf-8-sig") as file:
             lines = [line for line in file.read().split("\n") if line.strip(" ")]

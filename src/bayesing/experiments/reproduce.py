@@ -16,7 +16,7 @@ from .summary import markdown, rows_of, write_csv
 
 
 def select(names: Sequence[str], small: bool) -> list[Experiment]:
-    """Experiments by name, "all" for those of the paper, each once, in the paper's order."""
+    """Experiments by name, "all" for those of the paper, each once, in the order given."""
     wanted = [name for given in names for name in (PAPER if given == "all" else (given,))]
     experiments = [load(name) for name in dict.fromkeys(wanted)]
     return [quick(experiment) if small else experiment for experiment in experiments]
@@ -33,12 +33,11 @@ def reproduce(
     folder: Path,
     small: bool = False,
     seed: int = 0,
-    n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> None:
     """Simulate what is missing in ``folder`` and write everything that follows from the cells."""
     start = time.perf_counter()
-    run(workload(experiments, small), folder, small, seed, n_jobs, progress)
+    run(workload(experiments, small), folder, small, seed, progress)
     printed = [value for name in ("table1", "table2", "table3") for value in load(name).printed]
     results = []
     for experiment in experiments:

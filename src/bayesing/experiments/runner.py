@@ -1,7 +1,8 @@
 """Simulate the cells of experiments in parallel; each finished one is a file, so that a killed run goes on.
 
 A cell's random numbers follow from the seed and the cell alone, and its file is written by the client, whole or
-not at all. Any number of jobs, threads or Dask workers, and any number of interruptions, give the same bytes.
+not at all. Any number of jobs or Dask workers (of one thread each), and any number of interruptions, give the
+same bytes.
 """
 
 from __future__ import annotations
@@ -32,19 +33,18 @@ def run(
     folder: Path,
     small: bool = False,
     seed: int = 0,
-    n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> None:
     """Simulate those of ``cells`` that are not in ``folder`` yet; ``progress`` hears of each finished one.
 
-    ``n_jobs=None`` leaves the number of jobs, and the backend, to ``joblib.parallel_config``.
+    The number of jobs, and where they run, are those of ``joblib.parallel_config``.
     """
     works = catalogue(small)
     prepare(folder, small, seed)
     missing = [cell for cell in cells if not (folder / "cells" / f"{cell.name}.csv").exists()]
     missing.sort(key=lambda cell: -cost(cell, works[cell]))  # long ones first: the last job ends soon
     tasks = (delayed(simulate_cell)(cell, works[cell], seed) for cell in missing)
-    for cell, text in Parallel(n_jobs, return_as="generator_unordered", batch_size=1)(tasks):
+    for cell, text in Parallel(return_as="generator_unordered", batch_size=1)(tasks):
         with writing(folder / "cells" / f"{cell.name}.csv", force=True) as file:
             file.write(text.encode())
         if progress:
@@ -90,7 +90,7 @@ def simulate_cell(cell: Cell, work: Work, seed: int) -> tuple[Cell, str]:
             J=cell.J,
             H=cell.H,
             prior=cell.prior,
-            sampler="temper" if cell.sampler == "temper" else "anneal",
+            sampler=cell.sampler,
             seed=np.random.SeedSequence([seed, key, repeat]),
         )
         for N in work.samples:

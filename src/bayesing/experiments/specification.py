@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any
 
+from ..generator import SamplerName
 from ..priors import PriorName
 
 # In the order of the paper; "equilibrium" goes beyond it and is not part of "all".
@@ -46,7 +47,7 @@ class Experiment:
     source: str
     kind: str
     prior: PriorName
-    sampler: str
+    sampler: SamplerName
     J: tuple[float, ...]
     repeats: int
     panels: tuple[Panel, ...]
@@ -57,7 +58,7 @@ class Experiment:
 class Cell:
     """One disorder ensemble: data sets that differ in N alone are nested subsets of the same simulation."""
 
-    sampler: str
+    sampler: SamplerName
     prior: PriorName
     n: int
     H: float

@@ -175,9 +175,8 @@ class _Ladders:
         self.chains = Chains(J, h, states)
         self.betas = betas
         self.at = np.arange(states.shape[1]).reshape(-1, len(betas))
-        self.stage = np.zeros(
-            states.shape[1], np.int8
-        )  # of a journey: 1 since beta = 1, 2 since beta = 0 after it
+        # Of each copy's journey: 1 since it was at beta = 1, 2 since it was at beta = 0 after that.
+        self.stage = np.zeros(states.shape[1], np.int8)
         self.rounds = 0
 
     def run(self, rounds: int, thin: int) -> _Record:
@@ -224,11 +223,12 @@ class _Ladders:
         a, b = self.at[:, lower].copy(), self.at[:, upper].copy()
         exponents = self.chains.exponents
         gain = np.diff(self.betas)[lower] * (exponents[a] - exponents[b])
-        accepted = (uniforms[0, a] + 1) / 2 < np.exp(np.minimum(gain, 0))
+        acceptance = np.exp(np.minimum(gain, 0))
+        accepted = (uniforms[0, a] + 1) / 2 < acceptance
         self.at[:, lower] = np.where(accepted, b, a)
         self.at[:, upper] = np.where(accepted, a, b)
         # The probability of rejection, rather than the event, has the smaller variance.
-        rejections[lower] += 1 - np.exp(np.minimum(gain, 0)).mean(axis=0)
+        rejections[lower] += 1 - acceptance.mean(axis=0)
         attempts[lower] += 1
 
 
