@@ -52,6 +52,7 @@ class Experiment:
     repeats: int
     panels: tuple[Panel, ...]
     printed: tuple[Printed, ...]
+    note: str
 
 
 @dataclass(frozen=True, order=True)
@@ -105,6 +106,7 @@ def load(name: str) -> Experiment:
         repeats=spec["repeats"],
         panels=panels,
         printed=printed,
+        note=spec.get("note", ""),
     )
 
 
