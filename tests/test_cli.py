@@ -26,16 +26,32 @@ def data(tmp_path):
 
 def test_fit_prints_the_estimate(data):
     result = run("fit", data)
-    eb = bs.EmpiricalBayes(method="plefka").fit(np.load(data)["spins"])
+    eb = bs.EmpiricalBayes().fit(np.load(data)["spins"])
     assert result.returncode == 0 and result.stderr == ""
-    for text in (f"{eb.J_:.4f}", f"{eb.gamma_:.4f}", f"{eb.H_:+.4f}", "24 samples of 60 spins", "plefka"):
+    pairs = (f"{eb.J_:.4f} ± {eb.J_error_:.4f}", f"{eb.H_:+.4f} ± {eb.H_error_:.4f}", f"{eb.gamma_:.4g}")
+    for text in (*pairs, "24 samples of 60 spins", eb.regime_, f"{eb.method_} ({eb.reason_})"):
         assert text in result.stdout
+    assert "J0" not in result.stdout
+    eb = bs.EmpiricalBayes(mean_coupling=True).fit(np.load(data)["spins"])
+    assert f"{eb.J0_:+.4f} ± {eb.J0_error_:.4f}" in run("fit", data, "--mean-coupling").stdout
 
 
 def test_fit_json(data):
     eb = bs.EmpiricalBayes(method="plefka").fit(np.load(data)["spins"])
-    answer = json.loads(run("fit", data, "--json").stdout)
-    assert (answer["gamma"], answer["J"], answer["H"]) == (eb.gamma_, eb.J_, eb.H_)
+    answer = json.loads(run("fit", data, "--method", "plefka", "--json").stdout)
+    for name in [
+        "gamma",
+        "J",
+        "H",
+        "gamma_error",
+        "J_error",
+        "H_error",
+        "J0",
+        "at_distance",
+        "regime",
+        "reason",
+    ]:
+        assert answer[name] == getattr(eb, f"{name}_")
     assert (answer["n_spins"], answer["n_samples"], answer["method"], answer["case"]) == (
         60,
         24,
@@ -139,7 +155,7 @@ def test_simulate_then_fit(tmp_path):
 def test_demo_prints_and_plots(tmp_path):
     result = run("demo", cwd=tmp_path)
     assert result.returncode == 0 and result.stderr == ""
-    assert "J estimated" in result.stdout and "bayesing-demo.png" in result.stdout
+    assert "paper's" in result.stdout and "bayesing-demo.png" in result.stdout
     assert (tmp_path / "bayesing-demo.png").read_bytes().startswith(b"\x89PNG")
     assert run("demo", cwd=tmp_path).returncode == 2
 

@@ -77,9 +77,18 @@ def test_clone_and_pickle():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"method": "magic"}, "method must be one of plefka: found 'magic'"),
+        (
+            {"method": "magic"},
+            "method must be one of auto, plefka, susceptibility, spectral, pseudolikelihood: found 'magic'",
+        ),
         ({"prior": "cauchy"}, "prior must be one of gaussian, laplace: found 'cauchy'"),
-        ({"mean_coupling": True}, "mean_coupling"),
+        ({"mean_coupling": True}, 'mean_coupling must be False with method="plefka"'),
+        ({"method": "pseudolikelihood", "mean_coupling": True}, "mean_coupling must be False"),
+        (
+            {"method": "spectral", "prior": "laplace"},
+            'prior must be "gaussian" with method="spectral": found "laplace"',
+        ),
+        ({"method": "pseudolikelihood", "prior": "laplace"}, 'prior must be "gaussian"'),
     ],
 )
 def test_combinations_that_make_no_sense(parameters, message):
@@ -120,10 +129,10 @@ def test_evidence_needs_a_fit():
 
 
 def quiet_fit(X):
-    """A fit of any data but constant ones, without the warning that gamma is infinite."""
+    """A fit of any data but constant ones, without warnings of what random data may look like."""
     assume(len(np.unique(X)) == 2)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", bs.BoundWarning)
+        warnings.simplefilter("ignore", bs.BayesingWarning)
         return fit(X)
 
 
@@ -170,7 +179,7 @@ class Binarised(bs.EmpiricalBayes):
         return self
 
 
-@pytest.mark.filterwarnings("ignore::bayesing.BoundWarning")
+@pytest.mark.filterwarnings("ignore::bayesing.BayesingWarning")
 def test_binarised_passes_every_check_of_scikit_learn():
     results = check_estimator(Binarised(), on_skip=None)
     assert len(results) > 30
@@ -223,3 +232,117 @@ def test_bare_every_other_check_passes_and_the_failures_are_our_value_error():
             assert any(str(e).startswith("Spins must be ±1, 0/1 or bool: found") for e in ours), r[
                 "check_name"
             ]
+
+
+# Methods, and the choice among them
+
+EVERY = ("auto", "plefka", "susceptibility", "spectral", "pseudolikelihood")
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_every_method_sets_every_attribute(method):
+    X = bs.simulate(40, 30, J=0.6, H=0.3, seed=3, sweeps=3).spins
+    eb = bs.EmpiricalBayes(method, random_state=0).fit(X)
+    for name in "gamma_ J_ H_ gamma_error_ J_error_ H_error_ J0_ J0_error_ at_distance_".split():
+        assert np.isfinite(getattr(eb, name)), name
+    assert eb.gamma_error_ > 0 and eb.J_error_ > 0 and eb.H_error_ > 0
+    assert eb.method_ == ("spectral" if method == "auto" else method)
+    assert eb.reason_ and eb.regime_.startswith("paramagnet")
+    assert (eb.case_ is None) == (method != "plefka")
+    assert estimates(pickle.loads(pickle.dumps(eb))) == estimates(eb)
+    shuffled = bs.EmpiricalBayes(method, random_state=0).fit(X[::-1, ::-1])
+    assert shuffled.gamma_ == pytest.approx(eb.gamma_, rel=1e-3)
+
+
+@pytest.mark.parametrize("method", EVERY)
+@pytest.mark.parametrize("X", [np.ones((6, 4)), np.tile([[1, -1, 1]], (6, 1))], ids=["constant", "identical"])
+def test_data_without_variation_are_a_clear_error(method, X):
+    if method == "plefka" and len(np.unique(X)) == 2:
+        pytest.skip("the paper's moments do not tell constant spins from fluctuating ones")
+    with pytest.raises(ValueError, match=r"vary|constant"):
+        bs.EmpiricalBayes(method).fit(X)
+
+
+@pytest.mark.parametrize("method", EVERY)
+def test_some_constant_and_duplicated_spins_are_no_obstacle(method):
+    X = bs.simulate(30, 40, J=0.5, seed=1, sweeps=3).spins.copy()
+    X[:, 3] = -1
+    X[:, 5] = X[:, 6]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bs.BayesingWarning)
+        eb = bs.EmpiricalBayes(method, random_state=0).fit(X)
+    assert np.isfinite([eb.gamma_, eb.gamma_error_, eb.H_, eb.H_error_]).all()
+
+
+def chosen(X, **parameters):
+    eb = bs.EmpiricalBayes(**parameters).fit(X)
+    return eb.method_, eb.reason_
+
+
+def test_the_choice_of_auto(monkeypatch):
+    X = bs.simulate(30, 40, J=0.5, seed=1).spins
+    assert chosen(X) == ("spectral", "the most precise method at every N")
+    assert chosen(X, method="spectral")[1] == "as asked"
+    assert chosen(X[:3])[0] == "plefka"
+    assert chosen(X, prior="laplace")[0] == "susceptibility"
+    assert chosen(X, mean_coupling=True)[0] == "spectral"
+    assert bs.EmpiricalBayes().fit_moments(bs.SpinMoments.of(X)).method_ == "susceptibility"
+    monkeypatch.setattr("bayesing.empirical_bayes._LARGEST_SPECTRUM", 20)
+    assert chosen(X)[0] == "susceptibility"
+    with pytest.raises(ValueError, match="at least 4 samples: found 3"):
+        chosen(X[:3], mean_coupling=True)
+
+
+def test_deep_in_the_spin_glass_auto_needs_many_samples():
+    sim = bs.simulate(50, 300, J=1.8, sampler="temper", seed=0)
+    assert chosen(sim.spins, random_state=0)[0] == "pseudolikelihood"
+    eb = bs.EmpiricalBayes(random_state=0).fit(sim.spins[:200])
+    assert eb.method_ == "spectral" and eb.at_distance_ < 0 and eb.regime_.startswith("spin glass")
+
+
+@pytest.mark.parametrize("method", ["plefka", "susceptibility"])
+def test_saturation_is_said(method):
+    X = bs.simulate(150, 60, J=1.3, seed=0, sweeps=10).spins
+    with pytest.warns(bs.SaturationWarning, match=f"edge of the spin glass or beyond: {method} saturates"):
+        eb = bs.EmpiricalBayes(method).fit(X)
+    assert eb.at_distance_ < 0.2 and "saturates" in eb.regime_
+
+
+def test_no_couplings_is_said():
+    eb = bs.EmpiricalBayes().fit(bs.simulate(80, 40, J=0.0, seed=2).spins)
+    assert eb.regime_ == "paramagnet; gamma is within two standard errors of 0"
+
+
+def test_a_bound_is_said():
+    copies = np.repeat(bs.simulate(5, 40, J=0.0, seed=1).spins, 8, axis=1)
+    copies[np.random.default_rng(0).random(copies.shape) < 0.02] *= -1
+    with pytest.warns(bs.BoundWarning, match="largest that spectral tries"):
+        eb = bs.EmpiricalBayes("spectral").fit(copies)
+    assert eb.regime_.startswith("unknown")
+
+
+@pytest.mark.parametrize("method", ["spectral", "pseudolikelihood"])
+def test_some_methods_need_the_spins(method):
+    with pytest.raises(ValueError, match=f'method="{method}" needs the spins themselves'):
+        bs.EmpiricalBayes(method).fit_moments(bs.SpinMoments.of(random_spins(9, 5)))
+
+
+def test_the_evidence_of_spectral_has_its_maximum_below_the_estimate():
+    eb = bs.EmpiricalBayes("spectral").fit(bs.simulate(90, 60, J=0.7, seed=1).spins)
+    gamma = np.linspace(0, 1.5, 151)
+    curve = eb.evidence(0.0, gamma)
+    assert curve.shape == (151,) and curve[0] == 0
+    assert 0.7 * eb.gamma_ < gamma[np.argmax(curve)] < eb.gamma_
+    with pytest.raises(ValueError, match="has no evidence"):
+        bs.EmpiricalBayes("susceptibility").fit(random_spins(9, 5)).evidence(0.0, 0.1)
+
+
+@pytest.mark.parametrize("method", EVERY[1:])
+def test_standard_errors_are_honest(method):
+    """60 data sets with other couplings each: (estimate - mean)/error has the standard deviation 1, known to 9%."""
+    sets = [bs.simulate(100, 60, J=0.6, H=0.2, seed=seed, sweeps=3).spins for seed in range(60)]
+    fits = [bs.EmpiricalBayes(method, random_state=0).fit(X) for X in sets]
+    for name in "JH":
+        values, errors = (np.array([getattr(fit, name + end) for fit in fits]) for end in ("_", "_error_"))
+        spread = np.std((values - values.mean()) / errors, ddof=1)
+        assert 0.8 * (1 - 3 * 0.09) < spread < 1.25 * (1 + 3 * 0.09), name

@@ -14,7 +14,7 @@ SOURCE = Path(bs.__file__).parent
 # Any row above may be imported, never a row below. In the model row, only modules to the left.
 ROWS = [
     ["exceptions", "arguments", "files"],
-    ["spins", "priors", "moments", "ising"],
+    ["spins", "priors", "moments", "ising", "conditionals", "replica"],
     ["sampling", "hyper"],
     ["generator"],
     ["empirical_bayes"],

@@ -64,7 +64,7 @@ def test_moments_are_frozen():
 def test_both_gram_routes_agree_to_the_last_bit(N, n):
     X = random_spins(N, n)
     through_gram = module._from_sums(
-        module._sums_from_gram(N, X.sum(axis=0, dtype=np.int64), module._gram(X.T))
+        module._sums_from_gram(N, X.sum(axis=0, dtype=np.int64), module.gram_of(X.T))
     )
     assert same(through_gram, bs.SpinMoments.of(X))
 

@@ -28,6 +28,7 @@ _HOME = {
     "LaplaceWarning": "exceptions",
     "MomentAccumulator": "moments",
     "NotEquilibratedWarning": "exceptions",
+    "SaturationWarning": "exceptions",
     "Simulation": "generator",
     "SpinMoments": "moments",
     "annealed_importance_sampling": "sampling.anneal",
@@ -45,6 +46,7 @@ __all__ = [
     "LaplaceWarning",
     "MomentAccumulator",
     "NotEquilibratedWarning",
+    "SaturationWarning",
     "Simulation",
     "SpinMoments",
     "annealed_importance_sampling",
@@ -56,7 +58,13 @@ __all__ = [
 
 if TYPE_CHECKING:
     from .empirical_bayes import EmpiricalBayes
-    from .exceptions import BayesingWarning, BoundWarning, LaplaceWarning, NotEquilibratedWarning
+    from .exceptions import (
+        BayesingWarning,
+        BoundWarning,
+        LaplaceWarning,
+        NotEquilibratedWarning,
+        SaturationWarning,
+    )
     from .generator import Simulation, sample, simulate
     from .ising import IsingModel
     from .moments import MomentAccumulator, SpinMoments

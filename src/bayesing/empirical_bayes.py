@@ -4,51 +4,85 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .exceptions import BoundWarning, LaplaceWarning
-from .hyper.plefka import evidence, fit_plefka
+from .arguments import numbers
+from .exceptions import BoundWarning, LaplaceWarning, SaturationWarning
+from .hyper.plefka import PlefkaFit, evidence, fit_plefka
+from .hyper.pseudolikelihood import fit_pseudolikelihood
+from .hyper.spectral import SpectralFit, fit_spectral
+from .hyper.susceptibility import fit_susceptibility
 from .moments import SpinMoments, largest_pair_sum, moments_of
 from .priors import check_prior_name, laplace_equals_gaussian, xi
+from .replica import NEAR, field, field_error, mean_coupling
 from .spins import Spins, as_spins
 
-METHODS = ("plefka",)
+METHODS = ("auto", "plefka", "susceptibility", "spectral", "pseudolikelihood")
+
+_LARGEST_SPECTRUM = 5000  # min(n, N) up to which an eigendecomposition is a matter of a minute
+_LARGEST_REGRESSION = 1000  # spins up to which 64 regressions are a matter of a minute
+_MOST_WORK, _TARGETS = 1e10, 64  # multiplications for regressions of all spins; beyond, so many random ones
+
+
+class Estimate(NamedTuple):
+    """What every method gives."""
+
+    gamma: float
+    gamma_error: float
+    H: float
+    H_error: float
+    J0: float = 0.0
+    J0_error: float = 0.0
+    bound: float | None = None
 
 
 class EmpiricalBayes(BaseEstimator):
     """How strong are the couplings behind these spins? Infer gamma = J^2 and H from binary data.
 
+    Rows are taken to be independent samples, in the estimates and in their errors.
+
     Parameters
     ----------
-    method : {"plefka"}
-        "plefka" is the paper's closed form (Yasuda and Obuchi, arXiv:1906.06002). Its answer depends on the
-        number of samples: it is meant for about N = 0.4 n where H = 0, and for N of a few tens or less
-        where not.
+    method : {"auto", "spectral", "susceptibility", "pseudolikelihood", "plefka"}
+        "spectral" maximises the evidence summed over all ring diagrams, from the eigenvalues of the correlation
+        matrix, and is the most precise; "susceptibility" is a closed form in moments, unbiased for any N and
+        any fields; both hold up to the spin glass (J = 1 where H = 0). "pseudolikelihood" is biased but goes
+        on beyond. "plefka" is the paper's closed form (Yasuda and Obuchi, arXiv:1906.06002), whose answer
+        depends on N. "auto" takes "spectral"; "susceptibility" for moments, for a Laplace prior and where both
+        n and N are above 5000; "plefka" for fewer than 4 samples; and "pseudolikelihood" deep in the spin
+        glass (1 - gamma r < -0.25) where N >= 5 n. ``reason_`` says why.
     prior : {"gaussian", "laplace"}
-        Prior of the couplings, of variance gamma/n. "plefka" gives the Gaussian result for both and warns
-        (:class:`LaplaceWarning`) where the condition for that is violated; see :mod:`bayesing.priors`.
+        Prior of the couplings, of variance gamma/n. "susceptibility" holds for both. "plefka" gives the
+        Gaussian result for both and warns (:class:`LaplaceWarning`) where the condition for that is violated.
     mean_coupling : bool
-        Whether to estimate a mean coupling J0/n. "plefka" cannot.
+        Whether to estimate a mean coupling J0/n, with "spectral" or "susceptibility".
     random_state : int, Generator or None
-        For methods that draw random numbers. "plefka" does not.
+        For "pseudolikelihood" of many spins, which uses 64 random ones.
 
     Attributes
     ----------
     gamma_, J_, H_ : float
-        The estimates; J is the square root of gamma. Infinite where the evidence has no maximum.
-    J0_ : float
+        The estimates; J is the square root of gamma. With "plefka" they are infinite where the evidence has no
+        maximum.
+    gamma_error_, J_error_, H_error_ : float
+        Standard errors: over data sets of the same size and strength, with other couplings.
+    J0_, J0_error_ : float
         Mean coupling; 0.0 unless estimated.
-    case_ : {"zero", "interior", "infinite"}
-        Where the evidence has its maximum in gamma.
-    method_ : str
-        The method used.
+    at_distance_ : float
+        1 - gamma r, the distance to the spin glass: 1 without couplings, negative inside.
+    regime_ : str
+        The same in words, and what it means for the estimate.
+    method_, reason_ : str
+        The method used, and why.
+    case_ : {"zero", "interior", "infinite"} or None
+        "plefka" only: where the evidence has its maximum in gamma.
     moments_ : SpinMoments
-        What the data were reduced to.
+        Moments of the data.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn; names where the data had any.
 
@@ -57,13 +91,13 @@ class EmpiricalBayes(BaseEstimator):
     >>> import bayesing as bs
     >>> sim = bs.simulate(n_spins=200, n_samples=80, J=0.5, seed=0)
     >>> eb = bs.EmpiricalBayes().fit(sim.spins)
-    >>> print(f"J = {eb.J_:.2f}, {eb.case_}")
-    J = 0.50, interior
+    >>> print(f"J = {eb.J_:.2f} ± {eb.J_error_:.2f} by {eb.method_}; {eb.regime_}")
+    J = 0.50 ± 0.02 by spectral; paramagnet
     """
 
     def __init__(
         self,
-        method: str = "plefka",
+        method: str = "auto",
         prior: str = "gaussian",
         mean_coupling: bool = False,
         random_state: Any = None,
@@ -89,6 +123,10 @@ class EmpiricalBayes(BaseEstimator):
                 f"Expected SpinMoments, as from SpinMoments.of(X) or MomentAccumulator.moments(): found "
                 f"{type(moments).__name__}."
             )
+        if self.method in ("spectral", "pseudolikelihood"):
+            raise ValueError(
+                f'method="{self.method}" needs the spins themselves: use fit(X), or "susceptibility" for moments.'
+            )
         self._fit(moments, None)
         self.n_features_in_ = moments.n
         if hasattr(self, "feature_names_in_"):
@@ -96,36 +134,142 @@ class EmpiricalBayes(BaseEstimator):
         return self
 
     def evidence(self, H: ArrayLike, gamma: ArrayLike) -> NDArray[np.float64]:
-        """L_EB(H, gamma), per spin and sample, for arrays that broadcast; NaN where it does not exist."""
+        """Log evidence per spin and sample, for arrays that broadcast.
+
+        "plefka": L_EB(H, gamma) of the paper, NaN where it does not exist. "spectral": a function of gamma
+        alone, whatever H, relative to gamma = 0; ``gamma_`` lies above its maximum, since it is corrected for
+        what is left out of it.
+        """
         check_is_fitted(self)
-        return evidence(H, gamma, self.moments_)
+        if isinstance(self._record, PlefkaFit):
+            return evidence(H, gamma, self.moments_)
+        if isinstance(self._record, SpectralFit):
+            strengths = np.broadcast_arrays(numbers("H", H), numbers("gamma", gamma, least=0))[1]
+            curve = np.vectorize(self._record.evidence, otypes=[float])(strengths)
+            return np.asarray(curve / (self.moments_.n * self.moments_.N))
+        raise ValueError(f'method="{self.method_}" has no evidence to show: use "spectral" or "plefka".')
 
     def _check_parameters(self) -> None:
         if not isinstance(self.method, str) or self.method not in METHODS:
             raise ValueError(f"method must be one of {', '.join(METHODS)}: found {self.method!r}.")
         check_prior_name(self.prior)
-        if self.mean_coupling:
+        if self.mean_coupling and self.method in ("plefka", "pseudolikelihood"):
             raise ValueError(
-                f'mean_coupling must be False with method="plefka", which cannot estimate it: found '
+                f'mean_coupling must be False with method="{self.method}", which cannot estimate it: found '
                 f"{self.mean_coupling!r}."
+            )
+        if self.prior == "laplace" and self.method in ("spectral", "pseudolikelihood"):
+            raise ValueError(
+                f'prior must be "gaussian" with method="{self.method}": found "laplace". '
+                '"susceptibility" holds for both.'
             )
 
     def _fit(self, moments: SpinMoments, spins: Spins | None) -> None:
-        result = fit_plefka(moments)
+        method, reason = self._choose(moments, spins)
+        record, estimate = self._estimate(method, moments, spins)
+        if self.method == "auto" and method == "spectral" and self._is_deep_glass(moments, estimate.gamma):
+            method, reason = "pseudolikelihood", "deep in the spin glass, with many samples"
+            record, estimate = self._estimate(method, moments, spins)
+        self._record = record
         self.moments_ = moments
-        self.method_ = "plefka"
-        self.case_ = result.case
-        self.gamma_, self.J_ = result.gamma, math.sqrt(result.gamma)
-        self.H_, self.J0_ = result.H, 0.0
-        if result.case == "infinite":
-            warnings.warn(
-                "The evidence grows without bound in gamma, which is infinite, that is, unknown: the second "
-                f"order of the expansion is not enough for N = {moments.N} samples of n = {moments.n} spins.",
-                BoundWarning,
-                stacklevel=3,
-            )
-        elif self.prior == "laplace":
+        self.method_, self.reason_ = method, reason
+        self.case_ = record.case if isinstance(record, PlefkaFit) else None
+        self.gamma_, self.gamma_error_ = estimate.gamma, estimate.gamma_error
+        self.J_, self.J_error_ = (
+            math.sqrt(estimate.gamma),
+            _error_of_root(estimate.gamma, estimate.gamma_error),
+        )
+        self.H_, self.H_error_ = estimate.H, estimate.H_error
+        self.J0_, self.J0_error_ = estimate.J0, estimate.J0_error
+        self._diagnose(estimate.bound)
+        if self.prior == "laplace" and method == "plefka" and self.case_ != "infinite":
             self._check_laplace(moments, spins)
+
+    def _choose(self, moments: SpinMoments, spins: Spins | None) -> tuple[str, str]:
+        """The method and the reason: a rule on n, N and the parameters."""
+        if self.method != "auto":
+            return self.method, "as asked"
+        if moments.N < 4:
+            if self.mean_coupling:
+                raise ValueError(f"mean_coupling=True needs at least 4 samples: found {moments.N}.")
+            return "plefka", "the only method for fewer than 4 samples"
+        if spins is None:
+            return "susceptibility", "the most precise method that needs moments only"
+        if self.prior == "laplace":
+            return "susceptibility", "it holds for couplings of any prior"
+        if min(moments.n, moments.N) > _LARGEST_SPECTRUM:
+            return "susceptibility", f"an eigendecomposition beyond {_LARGEST_SPECTRUM} would take long"
+        return "spectral", "the most precise method at every N"
+
+    def _is_deep_glass(self, moments: SpinMoments, gamma: float) -> bool:
+        """Where "spectral" scatters more than "pseudolikelihood" is biased, as measured in docs/accuracy.md."""
+        n, N = moments.n, moments.N
+        many = N >= 5 * n and n <= _LARGEST_REGRESSION and not self.mean_coupling
+        return many and moments.r is not None and 1 - gamma * moments.r < -0.25
+
+    def _estimate(self, method: str, moments: SpinMoments, spins: Spins | None) -> tuple[Any, Estimate]:
+        """Run one method: its own record, and what all have in common."""
+        if method == "plefka":
+            plefka = fit_plefka(moments)
+            return plefka, Estimate(plefka.gamma, plefka.gamma_error, plefka.H, plefka.H_error)
+        if method == "susceptibility":
+            closed = fit_susceptibility(moments, self.mean_coupling)
+            return closed, Estimate(
+                closed.gamma, closed.gamma_error, closed.H, closed.H_error, closed.J0, closed.J0_error
+            )
+        assert spins is not None
+        if method == "spectral":
+            spectral = fit_spectral(spins)
+            gamma = spectral.gamma
+            J0, J0_error = mean_coupling(moments, gamma) if self.mean_coupling else (0.0, 0.0)
+            H, H_error = field(moments, gamma, J0), field_error(moments, gamma, J0, J0_error)
+            return spectral, Estimate(gamma, spectral.gamma_error, H, H_error, J0, J0_error, spectral.bound)
+        n, N = moments.n, moments.N
+        few = None if n * n * N * min(n, N) <= _MOST_WORK else _TARGETS
+        composite = fit_pseudolikelihood(spins, few, self.random_state)
+        return composite, Estimate(
+            composite.gamma, composite.gamma_error, composite.H, composite.H_error, bound=composite.bound
+        )
+
+    def _diagnose(self, bound: float | None) -> None:
+        """Where the data lie relative to the spin glass, in a number, in words, and in a warning if need be."""
+        m = self.moments_
+        r = m.r if m.r is not None else (1 - m.M**2) ** 2
+        self.at_distance_ = 1 - self.gamma_ * r
+        saturates = self.method_ in ("plefka", "susceptibility")
+        if self.method_ == "plefka" and m.chi_sg is not None and m.r is not None:
+            self.at_distance_ = (
+                min(m.r / m.chi_sg, 1.0) if m.chi_sg > 0 else 1.0
+            )  # the paper's gamma depends on N
+        if self.case_ == "infinite" or bound:
+            self.regime_ = "unknown: gamma is at the end of its range"
+        elif self.gamma_ < 2 * self.gamma_error_ and self.at_distance_ > NEAR:
+            self.regime_ = "paramagnet; gamma is within two standard errors of 0"
+        elif self.at_distance_ > NEAR:
+            self.regime_ = "paramagnet"
+        elif saturates:
+            self.regime_ = (
+                f"at the edge of the spin glass or beyond: {self.method_} saturates here, J may be larger"
+            )
+        elif self.at_distance_ > 0:
+            self.regime_ = "paramagnet, near the spin glass"
+        else:
+            self.regime_ = "spin glass: theory ends here, J is approximate and its error larger than given"
+        if self.case_ == "infinite":
+            self._warn(
+                "The evidence grows without bound in gamma, which is infinite, that is, unknown: the second "
+                f"order of the expansion is not enough for N = {m.N} samples of n = {m.n} spins.",
+                BoundWarning,
+            )
+        elif bound:
+            self._warn(
+                f"gamma = {bound:.3g} is the largest that {self.method_} tries, and too small.", BoundWarning
+            )
+        elif saturates and self.at_distance_ <= NEAR:
+            self._warn(
+                f'The data lie {self.regime_}. Try "spectral" or "pseudolikelihood".',
+                SaturationWarning,
+            )
 
     def _check_laplace(self, moments: SpinMoments, spins: Spins | None) -> None:
         n, N, M = moments.n, moments.N, moments.M
@@ -137,10 +281,19 @@ class EmpiricalBayes(BaseEstimator):
             if laplace_equals_gaussian(self.gamma_, n, largest):
                 return
         bound = "up to " if spins is None else ""
-        warnings.warn(
+        self._warn(
             "The Laplace prior gives the Gaussian result, which is what is reported, if xi = sqrt(2n/gamma) "
             f"> N max |d_ij - M^2|: found {xi(self.gamma_, n):.3g} and {bound}{largest:.3g}. "
             "Fewer samples meet the condition; otherwise take gamma as approximate.",
             LaplaceWarning,
-            stacklevel=4,
         )
+
+    def _warn(self, message: str, category: type[Warning]) -> None:
+        warnings.warn(message, category, stacklevel=5)
+
+
+def _error_of_root(gamma: float, error: float) -> float:
+    """Standard error of sqrt(gamma): half the length of its image, so that it stays finite at 0."""
+    if math.isinf(error):
+        return math.inf
+    return (math.sqrt(gamma + error) - math.sqrt(max(gamma - error, 0.0))) / 2

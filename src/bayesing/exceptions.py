@@ -15,3 +15,7 @@ class NotEquilibratedWarning(BayesingWarning):
 
 class LaplaceWarning(BayesingWarning):
     """The condition under which the Laplace prior gives the Gaussian result does not hold."""
+
+
+class SaturationWarning(BayesingWarning):
+    """The data lie at the edge of the spin glass or beyond, where the method cannot tell strengths apart."""

@@ -145,7 +145,7 @@ class MomentAccumulator:
         if self._pending:
             spins = np.concatenate(self._pending)
             self._column_sums += spins.sum(axis=0, dtype=np.int64)
-            self._add(_gram(spins.T))
+            self._add(gram_of(spins.T))
             self._pending, self._n_pending = [], 0
 
     def _add(self, gram: NDArray[np.floating]) -> None:
@@ -190,7 +190,7 @@ class _Sums:
 def _sums_of(spins: Spins) -> _Sums:
     N, n = spins.shape
     if N > n:
-        return _sums_from_gram(N, spins.sum(axis=0, dtype=np.int64), _gram(spins.T))
+        return _sums_from_gram(N, spins.sum(axis=0, dtype=np.int64), gram_of(spins.T))
     kind = np.float32 if n * N <= _FLOAT32_INTEGERS else np.float64  # no sum below exceeds n N
     s: NDArray[np.floating] = np.zeros(n, kind)
     w: NDArray[np.floating] = np.zeros(n, kind)
@@ -198,7 +198,7 @@ def _sums_of(spins: Spins) -> _Sums:
         s += block.sum(axis=0)
         w += block.sum(axis=1) @ block
     gram_rows = np.concatenate([block @ s for block in _float_blocks(spins, kind)])
-    squares = _sum_of_squares(_gram(spins), peak=n), _sum_of_squares(gram_rows, peak=n * N)
+    squares = _sum_of_squares(gram_of(spins), peak=n), _sum_of_squares(gram_rows, peak=n * N)
     return _Sums(n, N, s.astype(np.int64), w.astype(np.int64), *squares)
 
 
@@ -260,7 +260,7 @@ def _float_blocks(spins: Spins, kind: type[np.floating]) -> Iterator[NDArray[np.
         yield spins[start : start + step].astype(kind)
 
 
-def _gram(rows: Spins) -> NDArray[np.floating]:
+def gram_of(rows: Spins) -> NDArray[np.floating]:
     """A A^T of the int8 matrix A, exact: float32 products, summed in float64 where float32 would round."""
     k, length = rows.shape
     step = min(_FLOAT32_INTEGERS, max(1, 2**26 // k))  # 256 MB of float32 at a time

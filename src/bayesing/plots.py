@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def evidence_curve(ax: Axes, eb: EmpiricalBayes, J_max: float = 1.5, J_true: float | None = None) -> Axes:
-    """Evidence of a fitted estimator against J, at its H, relative to that of no couplings."""
+    """Log evidence of a fitted estimator against J, at its H, relative to that of no couplings.
+
+    The estimate of "spectral" lies above the maximum: it is corrected for what the evidence leaves out.
+    """
     J = np.linspace(0, J_max, 200)
     curve = eb.evidence(eb.H_, J**2)
     scale = eb.moments_.n * eb.moments_.N  # per spin and sample it would be tiny: show the log-likelihood
@@ -23,7 +26,7 @@ def evidence_curve(ax: Axes, eb: EmpiricalBayes, J_max: float = 1.5, J_true: flo
     peak = np.nanmax(curve)
     if peak > 0:
         ax.set_ylim(-0.5 * peak, 1.1 * peak)  # beyond the maximum the curve falls without end
-    if eb.case_ == "interior":
+    if eb.case_ in ("interior", None):
         ax.axvline(eb.J_, color="C0", linestyle="--", label=f"estimate, J = {eb.J_:.3f}")
     if J_true is not None:
         ax.axvline(J_true, color="0.4", linestyle=":", label=f"truth, J = {J_true:g}")

@@ -30,6 +30,20 @@ def as_spins(X: ArrayLike, *, min_samples: int = 2, min_spins: int = 2) -> Spins
     return encode(X, min_samples=min_samples, min_spins=min_spins)[0]
 
 
+def varying_of(spins: Spins) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Which spins are not constant, and their magnetisations.
+
+    Of the couplings of constant spins the data say nothing: methods leave them out, and give gamma for all n.
+    """
+    sums = spins.sum(axis=0, dtype=np.int64)
+    varying = np.flatnonzero(np.abs(sums) < len(spins))
+    if len(varying) < 2:
+        raise ValueError(
+            f"Expected at least 2 spins (columns) that vary: found {len(varying)} of {spins.shape[1]}."
+        )
+    return varying, sums[varying] / len(spins)
+
+
 def encode(X: ArrayLike, *, min_samples: int = 2, min_spins: int = 2) -> tuple[Spins, str]:
     """Like :func:`as_spins`, and say which encoding was found: "±1", "0/1", or "1" if all are 1."""
     array = _numeric_array(X)

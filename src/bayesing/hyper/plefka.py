@@ -22,7 +22,7 @@ T. Obuchi, *Empirical Bayes Method for Boltzmann Machines*, arXiv:1906.06002.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -31,19 +31,22 @@ from scipy.special import xlogy
 
 from ..arguments import numbers
 from ..moments import SpinMoments
+from ..replica import average, collective_variance, field, local_tanh, overlap
 
 Case = Literal["zero", "interior", "infinite"]
 
 
 @dataclass(frozen=True)
 class PlefkaFit:
-    """gamma_hat with its case, H_hat, and the two coefficients at m = M that decide them."""
+    """gamma_hat with its case, H_hat, the two coefficients at m = M that decide them, and standard errors."""
 
     gamma: float
     H: float
     case: Case
     Phi: float
     phi2: float
+    gamma_error: float
+    H_error: float
 
 
 def e(m: Any) -> Any:
@@ -106,7 +109,8 @@ def fit_plefka(moments: SpinMoments) -> PlefkaFit:
         case, gamma = "zero", 0.0
     else:
         case, gamma = "infinite", math.inf
-    return PlefkaFit(gamma, _field(gamma, moments), case, first, second)
+    errors = (math.inf, math.inf) if case == "infinite" else _errors(moments)
+    return PlefkaFit(gamma, _field(gamma, moments), case, first, second, *errors)
 
 
 def _field(gamma: float, moments: SpinMoments) -> float:
@@ -119,6 +123,41 @@ def _field(gamma: float, moments: SpinMoments) -> float:
     return math.atanh(M) - slope1 * gamma - slope2 * gamma**2
 
 
+def _errors(moments: SpinMoments) -> tuple[float, float]:
+    r"""Standard errors of gamma_hat and H_hat, by the derivatives of the closed form in its moments.
+
+    What varies is C2 by itself, since overlaps of samples vary by n chi_SG around n q, and the spins'
+    magnetisations m_i, with which C1 = M^2, C2 = q^2 and Omega = M^2 (q - M^2) follow M and q. Spins i and j
+    share J_ij, which doubles the variance of sums over spins.
+    """
+    n, N, M, q = moments.n, moments.N, moments.M, overlap(moments)
+    r = moments.r if moments.r is not None and moments.r > 0 else (1 - M**2) ** 2
+    chi = moments.chi_sg if moments.chi_sg is not None and moments.chi_sg > r else r
+    gamma = 1 / r - 1 / chi  # a better one than ours
+
+    def closed_form(dM: float, dq: float, dC2: float) -> NDArray[np.float64]:
+        moved = replace(
+            moments,
+            M=M + dM,
+            C1=moments.C1 + 2 * M * dM,
+            C2=moments.C2 + 2 * q * dq + dC2,
+            Omega=moments.Omega + 2 * M * (q - 2 * M**2) * dM + M**2 * dq,
+        )
+        at = moved.M
+        estimate = -Phi(at, moved) / (2 * phi2(at, moved))
+        return np.array([estimate, _field(max(float(estimate), 0.0), moved)])
+
+    h = 1e-5 * (1 - abs(M))
+    by_M, by_q, by_C2 = ((closed_form(*(h * e)) - closed_form(*(-h * e))) / (2 * h) for e in np.eye(3))
+    t = local_tanh(field(moments, gamma), gamma * q)
+    by_site = by_M[:, None] * t + by_q[:, None] * t**2
+    sites = [2 / n * (average(y**2) - average(y) ** 2) for y in by_site]
+    samples = by_M**2 * (1 - q) / (n * N)
+    pairs = chi**2 * (4 / N**2 + collective_variance(n, N, gamma, r)) + 8 * n * q**2 * chi / N**2
+    gamma_error, H_error = np.sqrt(sites + samples + by_C2**2 * pairs / (n - 1) ** 2)
+    return float(gamma_error), float(H_error)
+
+
 def evidence(H: ArrayLike, gamma: ArrayLike, moments: SpinMoments) -> NDArray[np.float64]:
     """L_EB(H, gamma) per spin and sample (Eq. 24), for arrays that broadcast.
 
@@ -128,8 +167,8 @@ def evidence(H: ArrayLike, gamma: ArrayLike, moments: SpinMoments) -> NDArray[np
     """
     H, gamma = np.broadcast_arrays(numbers("H", H), numbers("gamma", gamma, least=0))
     m = np.empty(H.shape)
-    for field in np.unique(H):
-        m[field == H] = extremum(float(field), gamma[field == H], moments)
+    for value in np.unique(H):
+        m[value == H] = extremum(float(value), gamma[value == H], moments)
     inner: NDArray[np.float64] = H * m - e(m) + Phi(m, moments) * gamma + phi2(m, moments) * gamma**2
     return H * moments.M - inner
 

@@ -1,0 +1,244 @@
+r"""Evidence of the conditionals: one logistic regression per spin, with a common prior.
+
+Given the others, spin i has :math:`\ln P(s_i \mid \text{rest}) = -\ln(1 + e^{-2 s_i f_i})` with the local field
+:math:`f_i = h_i + \sum_j J_{ij} s_j`, :math:`J_{ij} \sim N(0, \gamma/n)` and :math:`h_i \sim N(0, 1)`. Laplace's
+approximation of its evidence is, with w the weights (h_i among them) of prior precisions
+:math:`\Lambda` at their mode, features F, and :math:`W = 1 - \tanh^2 f`,
+
+.. math::
+
+    \ln E_i(\gamma) = \ln P(s_i \mid w) - \tfrac12 w^T \Lambda w + \tfrac12 \ln|\Lambda|
+        - \tfrac12 \ln |\Lambda + F^T W F|
+      = \ln P(s_i \mid f) - \tfrac12 f^T K^{-1} f - \tfrac12 \ln |1 + W^{1/2} K W^{1/2}|,
+
+the first in the space of the weights (n x n), the second in that of the samples (N x N, with
+:math:`K = F \Lambda^{-1} F^T`); the smaller one is used. gamma maximises the sum over spins. Every coupling counts in
+two of the terms, so it is not the evidence of the data, and gamma is biased where N is not much larger than n; but it
+goes on rising with the true gamma through the spin-glass phase, and it is the right scale for regularisation.
+
+Cost: O(n N min(n, N)) per spin and step of Newton's method; a random subset of the spins will do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+
+from ..arguments import Seed, count, generator
+from ..conditionals import curvature, log_conditional, slope
+from ..spins import Spins, varying_of
+
+Array = NDArray[np.float64]
+
+LOWEST, HIGHEST = 1e-4, 1e2  # of gamma: J from 0.01 to 10
+_PILOT = 16  # spins that find the maximum roughly
+_TOLERANCE = 1e-6  # of ln E_i
+
+
+@dataclass(frozen=True)
+class PseudolikelihoodFit:
+    """gamma and the mean field h_i, with standard errors; the spins used, and a bound that gamma hit, if any."""
+
+    gamma: float
+    gamma_error: float
+    H: float
+    H_error: float
+    targets: NDArray[np.intp]
+    fields: Array
+    bound: float | None
+
+
+@dataclass(frozen=True)
+class ConditionalEvidence:
+    """ln E_i, its slope in ln gamma, the field h_i, and the mode with its slope, from where to start the next."""
+
+    value: float
+    score: float
+    field: float
+    mode: Array
+    mode_slope: Array
+
+
+class Conditionals:
+    """The regressions of all spins; ``F`` is a working copy of the spins."""
+
+    def __init__(self, spins: Spins) -> None:
+        self.F = spins.astype(np.float64)
+        self.single = spins.astype(np.float32)  # for the two costly products, which need not be more precise
+        self.N, self.n = spins.shape
+        self.gram = self.F @ self.F.T if self.N < self.n else None
+
+    def evidence(self, i: int, gamma: float, start: Array | None = None) -> ConditionalEvidence:
+        """ln E_i(gamma), in the smaller of the two spaces."""
+        return self.primal(i, gamma, start) if self.gram is None else self.dual(i, gamma, start)
+
+    def primal(self, i: int, gamma: float, start: Array | None = None) -> ConditionalEvidence:
+        """In the space of the n - 1 couplings and the field, which takes the place of spin i."""
+        s = self.F[:, i].copy()
+        self.F[:, i] = self.single[:, i] = 1.0
+        try:
+            precision = np.full(self.n, self.n / gamma)
+            precision[i] = 1.0
+            return self._primal(i, s, precision, np.zeros(self.n) if start is None else start)
+        finally:
+            self.F[:, i] = self.single[:, i] = s
+
+    def _primal(self, i: int, s: Array, precision: Array, w: Array) -> ConditionalEvidence:
+        F = self.F
+
+        def objective(w: Array, f: Array) -> float:
+            return float(log_conditional(s, f).sum() - precision @ w**2 / 2)
+
+        f = F @ w
+        height = objective(w, f)
+        while True:
+            W = curvature(f)
+            scaled = self.single * np.sqrt(W, dtype=np.float32)[:, None]
+            A = (scaled.T @ scaled).astype(np.float64)
+            A[np.diag_indices(self.n)] += precision
+            factor = cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
+            gradient = F.T @ slope(s, f) - precision * w
+            step = cho_solve(factor, gradient, check_finite=False)
+            if gradient @ step < _TOLERANCE:
+                break
+            rate = 1.0
+            while objective(w + rate * step, f + rate * (F @ step)) < height and rate > 1e-6:
+                rate /= 2
+            w = w + rate * step
+            f = F @ w
+            height = objective(w, f)
+
+        log_det = 2 * float(np.log(np.diag(factor[0])).sum())
+        value = height + float(np.log(precision).sum()) / 2 - log_det / 2
+
+        # d/d ln gamma: of the precisions n/gamma, and of W, which moves with the mode. With A the Hessian,
+        # tr(A^-1 Lambda) = n - tr(A^-1 F^T W F), and the field's part of it is left out.
+        half = solve_triangular(factor[0].astype(np.float32), self.single.T, lower=True, check_finite=False)
+        leverage = np.einsum("ka,ka->a", half, half).astype(np.float64)
+        coupling = precision.copy()
+        coupling[i] = 0.0
+        unit = np.zeros(self.n)
+        unit[i] = 1.0
+        response = cho_solve(factor, np.stack([coupling * w, unit], axis=1), check_finite=False)
+        trace = self.n - float(W @ leverage) - response[i, 1]
+        explicit = (float(coupling @ w**2) - (self.n - 1) + trace) / 2
+        implicit = float(leverage @ (np.tanh(f) * W * (F @ response[:, 0])))
+        return ConditionalEvidence(value, explicit + implicit, float(w[i]), w, response[:, 0])
+
+    def dual(self, i: int, gamma: float, start: Array | None = None) -> ConditionalEvidence:
+        """In the space of the N samples: f = K a."""
+        s = self.F[:, i]
+        gram = self.F @ self.F.T if self.gram is None else self.gram
+        K_couplings = (gram - np.outer(s, s)) * (gamma / self.n)
+        K = K_couplings + 1.0
+
+        def objective(a: Array, f: Array) -> float:
+            return float(log_conditional(s, f).sum() - a @ f / 2)
+
+        a = np.zeros(self.N) if start is None else start
+        f = K @ a
+        height = objective(a, f)
+        while True:
+            root = np.sqrt(curvature(f))
+            B = root[:, None] * K * root
+            B[np.diag_indices(self.N)] += 1
+            L = cho_factor(B, lower=True, overwrite_a=True, check_finite=False)
+            b = root**2 * f + slope(s, f)
+            target = b - root * cho_solve(L, root * (K @ b), check_finite=False)
+            step = target - a
+            f_step = K @ step
+            if (slope(s, f) - a) @ f_step < _TOLERANCE:
+                break
+            rate = 1.0
+            while objective(a + rate * step, f + rate * f_step) < height and rate > 1e-6:
+                rate /= 2
+            a = a + rate * step
+            f = K @ a
+            height = objective(a, f)
+
+        value = height - float(np.log(np.diag(L[0])).sum())
+        # d/d ln gamma, with R = (K + 1/W)^-1 and tr(R K) = sum_a W_a Var(f_a); the field's part is left out.
+        gradient = slope(s, f)
+        half = solve_triangular(L[0], root[:, None] * K, lower=True, check_finite=False)
+        variance = np.diag(K) - np.sum(half**2, axis=0)
+        b = K_couplings @ gradient
+        solved = cho_solve(L, root[:, None] * np.stack([b, np.ones(self.N)], axis=1), check_finite=False)
+        explicit = float(gradient @ b - root**2 @ variance + root @ solved[:, 1]) / 2
+        df = b - K @ (root * solved[:, 0])
+        implicit = float(variance @ (np.tanh(f) * root**2 * df))
+        return ConditionalEvidence(value, explicit + implicit, float(a.sum()), a, -(root**2) * df)
+
+
+def fit_pseudolikelihood(
+    spins: Spins, n_targets: int | None = None, seed: Seed = None, start: float = 0.25
+) -> PseudolikelihoodFit:
+    """Maximise the sum of ln E_i over gamma, over all spins or ``n_targets`` random ones.
+
+    ``start`` is a first guess of gamma. The standard error holds for the random choice of spins as well.
+    """
+    varying, _ = varying_of(spins)
+    n = len(varying)
+    scale = spins.shape[1] / n
+    k = n if n_targets is None else min(count("n_targets", n_targets, 2), n)
+    targets = generator(seed).permutation(n)[:k]
+    conditionals = Conditionals(spins[:, varying])
+    last: dict[int, tuple[float, ConditionalEvidence]] = {}
+
+    def evidence(log_gamma: float, i: int) -> ConditionalEvidence:
+        start = None
+        if i in last:
+            before, known = last[i]
+            start = known.mode + known.mode_slope * (log_gamma - before)
+        found = conditionals.evidence(i, math.exp(log_gamma), start)
+        last[i] = log_gamma, found
+        return found
+
+    def scores(of: NDArray[np.intp]) -> Callable[[float], Array]:
+        return lambda log_gamma: np.array([evidence(log_gamma, i).score for i in of.tolist()])
+
+    rough, _, _ = _peak(scores(targets[:_PILOT]), math.log(start), step=0.5)
+    peak, slopes, information = _peak(scores(targets), rough, step=0.03)
+    fields = np.array([last[i][1].field for i in targets.tolist()])
+    # Spins i and j share J_ij and what the data say of it: over all spins this doubles the variance of the sum.
+    shared = 1 + (k - 1) / (n - 1)
+    spread = math.sqrt(shared * k * float(np.var(slopes, ddof=1)))
+    bound = {math.log(LOWEST): 0.0, math.log(HIGHEST): HIGHEST}.get(peak)
+    if bound == 0:  # the slope in gamma, rather than in ln gamma, is finite here
+        information = float(slopes.sum() - scores(targets)(math.log(0.01)).sum() / 0.01) / (0.01 - LOWEST)
+    return PseudolikelihoodFit(
+        gamma=0.0 if bound == 0 else math.exp(peak) * scale,
+        gamma_error=spread / information * scale if information > 0 else math.inf,
+        H=float(fields.mean()),
+        H_error=float(fields.std(ddof=1)) / math.sqrt(k),
+        targets=varying[targets],
+        fields=fields,
+        bound=bound,
+    )
+
+
+def _peak(scores: Callable[[float], Array], u: float, step: float) -> tuple[float, Array, float]:
+    """ln gamma where the sum of the scores falls through 0, or the bound it runs into: a secant method.
+
+    Also the scores there, as slopes in gamma, and minus the slope of their sum in gamma.
+    """
+    lowest, highest = math.log(LOWEST), math.log(HIGHEST)
+    u = min(max(u, lowest), highest)
+    at_u = scores(u)
+    v = min(max(u + math.copysign(step, at_u.sum()), lowest), highest)
+    while True:
+        at_v = scores(v) if v != u else at_u
+        slope = (at_v - at_u) / (v - u) if v != u else np.zeros_like(at_u)
+        jump = -at_v.sum() / slope.sum() if slope.sum() < 0 else math.copysign(1.0, at_v.sum())
+        jump = min(max(jump, -1.0), 1.0)
+        peak = min(max(v + jump, lowest), highest)
+        if abs(peak - v) < 0.02:
+            gamma_u, gamma_v = math.exp(u), math.exp(v)
+            fall = float(at_u.sum() / gamma_u - at_v.sum() / gamma_v)
+            information = fall / (gamma_v - gamma_u) if v != u else 0.0
+            return peak, (at_v + slope * (peak - v)) / math.exp(peak), information
+        u, at_u, v = v, at_v, peak

@@ -1,0 +1,362 @@
+r"""The evidence with all ring diagrams, from one eigendecomposition.
+
+Standardise the spins that vary, :math:`z_i = (s_i - m_i)/\sqrt{v_i}` with :math:`v_i = 1 - m_i^2`, and let
+:math:`d_k` be the eigenvalues of :math:`D = Z^T Z/N`. Put :math:`\nu = N - 1`, :math:`a = \nu/n`, and let
+:math:`g = \gamma (1-q)^2` be the variance of the standardised couplings, times n. In a dense model ln Z takes the
+spherical (adaptive TAP) form, and the log posterior of the coupling matrix J is
+
+.. math::
+
+    F = -\frac{n}{4g} \operatorname{tr} J^2 + \frac\nu2 \operatorname{tr} J D
+        + \frac\nu2 \ln\det(\lambda - J) - \frac{\nu n}{2} (\lambda - 1),
+
+stationary in :math:`\lambda`. Its maximum has the eigenvectors of D and the eigenvalues :math:`j_k = a g (d_k
+- c_k)`,
+
+.. math::
+
+    c_k = \frac{1}{\lambda - j_k}, \quad \text{the positive root of} \quad
+    a g c_k^2 + (\lambda - a g d_k) c_k = 1, \qquad \frac1n \sum_k c_k = 1 .
+
+With the Gaussian fluctuations of the n(n-1)/2 couplings around it the evidence is
+
+.. math::
+
+    \ln P(D \mid g) = F - \frac12 \sum_{k<l} \ln(1 + a g c_k c_l) .
+
+(With couplings J_kk of variance 2g/n as well, the sum would be over k <= l, and lambda would respond to them,
+which adds :math:`\frac12 \ln [\sum_k c_k^2 / \sum_k c_k^2/(1 + a g c_k^2)]`. Without them there is nothing to
+respond to.)
+
+Loops beyond these shift its maximum down, by 10% in J where N = n/3, whatever n. They need not be summed to be
+removed: if the data have the strength g, the d_k follow a known law (:func:`law`), and the score
+:math:`\partial \ln P / \partial \ln g` has a known mean. The corrected estimate is where the score equals it.
+
+Cost: the eigenvalues of the smaller Gram matrix, O(n N min(n, N)); each g after that is O(min(n, N)).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.polynomial.chebyshev import chebpts1, chebvander
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from ..moments import gram_of
+from ..spins import Spins, varying_of
+
+Array = NDArray[np.float64]
+
+GRID = np.linspace(math.log(0.03**2), math.log(5.0**2), 40).tolist()  # of ln g
+_LAW_ENDS, _FADED_OUT = 0.9, 1.3
+_BLOCK = 2**21  # numbers standardised at a time: 16 megabytes
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Eigenvalues d of D, in groups of w equal ones; ``nu`` degrees of freedom, ``n`` directions in all."""
+
+    d: Array
+    w: Array
+    nu: float
+
+    @cached_property
+    def n(self) -> float:
+        return float(self.w.sum())
+
+
+@dataclass(frozen=True)
+class Saddle:
+    """The maximum of the posterior at coupling strength g: lambda, and c and j of each group."""
+
+    lam: float
+    c: Array
+    j: Array
+
+
+def saddle(g: float, s: Spectrum) -> Saddle:
+    """Solve mean(c) = 1 for lambda; c falls with lambda from infinity to 0, so that there is one root."""
+    ag = s.nu / s.n * g
+    share = s.w / s.n
+
+    def c_at(lam: float) -> Array:
+        b = lam - ag * s.d
+        root = np.sqrt(b * b + 4 * ag)
+        # Each form where it does not cancel.
+        return np.where(b > 0, 2 / (np.abs(b) + root), (np.abs(b) + root) / (2 * ag))
+
+    def excess(lam: float) -> float:
+        return float(share @ c_at(lam)) - 1
+
+    low, high, step = 0.0, 1.0 + g, 1.0
+    while excess(low) < 0:
+        low, step = low - step, 2 * step
+    step = 1.0
+    while excess(high) > 0:
+        high, step = high + step, 2 * step
+    lam = brentq(excess, low, high, xtol=1e-14, rtol=1e-14)
+    c = c_at(lam)
+    return Saddle(lam, c, ag * (s.d - c))
+
+
+def log_evidence(g: float, s: Spectrum) -> float:
+    """ln P(D | g), up to what does not depend on g; 0 at g = 0."""
+    at = saddle(g, s)
+    n, nu, w, c, j = s.n, s.nu, s.w, at.c, at.j
+    ag = nu / n * g
+    F = (
+        -n / (4 * g) * float(w @ j**2)
+        + nu / 2 * float(w @ (j * s.d))
+        - nu / 2 * float(w @ np.log(c))
+        - nu * n / 2 * (at.lam - 1)
+    )
+    nodes, weights = _compress(np.log(c), w)
+    pairs = weights @ np.log1p(ag * np.exp(nodes[:, None] + nodes)) @ weights
+    pairs = (pairs - float(w @ np.log1p(ag * c**2))) / 2  # k < l
+    return F - float(pairs) / 2
+
+
+def score(g: float, s: Spectrum) -> float:
+    """d ln P(D | g) / d ln g. F is stationary in j and lambda; the fluctuations are not."""
+    at = saddle(g, s)
+    w, c, j = s.w, at.c, at.j
+    ag = s.nu / s.n * g
+    p = ag * c**2 / (1 + ag * c**2)
+    kappa = p / ag
+    e = kappa / c * (j - float(w @ (kappa * j)) / float(w @ kappa))  # d ln c / d ln g
+    nodes, weights = _compress(np.log(c), np.stack([w, w * (1 + 2 * e)]))
+    P = ag * np.exp(nodes[:, None] + nodes)
+    pairs = weights[0] @ (P / (1 + P)) @ weights[1]
+    pairs = (pairs - float(w @ (p * (1 + 2 * e)))) / 2
+    return s.n / (4 * g) * float(w @ j**2) - float(pairs) / 2
+
+
+def law(g: float, nu: float, n: float, nodes: int = 200) -> Spectrum:
+    r"""The spectrum of D where the couplings have strength g < 1, for large n.
+
+    The correlations have the matrix :math:`(1 + g - J)^{-1}` with J of Wigner's semicircle, of transform
+    G(x) = (x - sqrt(x^2 - 4g))/2g, and D is a sample covariance of it (Marchenko and Pastur, Silverstein):
+    :math:`z = -1/v + G(1 + g + v)/a`, where v is the transform of the spectrum of Z Z^T/N. In terms of G,
+
+    .. math:: z = \frac{G}{a} - \frac{G}{(1 - G)(1 - gG)}, \qquad v = \frac{(1 - G)(1 - gG)}{G} .
+    """
+    a = nu / n
+    quadratic = np.array([g, -(1 + g), 1.0])  # (1 - G)(1 - gG)
+    edge = 1 / math.sqrt(g)  # of G, at the edges of the semicircle
+
+    def turning(G: float) -> float:
+        """Has the sign of dz/dG, which is 0 at the edges of the spectrum."""
+        return float(np.polyval(quadratic, G)) ** 2 / a - (1 - g * G**2)
+
+    ends = np.array([brentq(turning, -edge, 1.0), brentq(turning, 1.0, edge)])
+    low, high = np.sqrt(np.maximum(ends / a - ends / np.polyval(quadratic, ends), 0))
+    # Even in the angle: the density vanishes at the edges as a square root, and may diverge at d = 0.
+    angle = (np.arange(nodes) + 0.5) * (math.pi / nodes)
+    root = (low + high) / 2 - (high - low) / 2 * np.cos(angle)
+    d = root**2
+    companion = np.zeros((nodes, 3, 3))  # of the cubic equation for G
+    companion[:, 1, 0] = companion[:, 2, 1] = 1
+    companion[:, 0, 2] = d * a / g
+    companion[:, 1, 2] = (a - 1 - d * a * (1 + g)) / g
+    companion[:, 2, 2] = d * a + (1 + g) / g
+    roots = np.linalg.eigvals(companion)
+    G = roots[np.arange(nodes), np.argmax(np.abs(roots.imag), axis=1)]
+    density = a / math.pi * np.abs((np.polyval(quadratic, G) / G).imag)
+    w = density * root * (high - low) * np.sin(angle) * (math.pi / nodes)
+    w *= min(a, 1) / w.sum()
+    if a < 1:
+        d, w = np.append(d, 0.0), np.append(w, 1 - a)
+    return Spectrum(d, n * w, nu)
+
+
+def law_at(g: float, nu: float, n: float) -> Spectrum:
+    """The law with the second moment of a finite correlation matrix, whose diagonal is 1 in every sample.
+
+    Sums of d^2 are n chi + n^2/nu by the law, but n chi + n (n-1)/nu in truth: non-zero eigenvalues are moved
+    towards their mean.
+    """
+    limit = law(g, nu, n)
+    mean = max(n / nu, 1.0)
+    excess = n / (1 - g) + n * n / nu - n * mean  # sum of (d - mean)^2
+    shrink = math.sqrt(max(1 - n / nu / excess, 0.0))
+    d = np.where(limit.d > 0, np.maximum(mean + shrink * (limit.d - mean), 0.0), 0.0)
+    return Spectrum(d, limit.w, nu)
+
+
+def mean_score(g: float, nu: float, n: float) -> float:
+    """The score that data of strength g have on average.
+
+    The law holds for g < 1, in the paramagnet. From 0.9 to 1.3 the last value is faded out: beyond, in the spin
+    glass, nothing better than the maximum of the evidence is known.
+    """
+    fade = 1 - math.log(max(g / _LAW_ENDS, 1.0)) / math.log(_FADED_OUT / _LAW_ENDS)
+    if fade <= 0:
+        return 0.0
+    g = min(g, _LAW_ENDS)
+    return fade * score(g, law_at(g, nu, n))
+
+
+@dataclass(frozen=True, eq=False)
+class SpectralFit:
+    """gamma with its standard error, the maximum of the evidence itself, and a bound it hit, if any.
+
+    ``scale`` is gamma/g.
+    """
+
+    gamma: float
+    gamma_error: float
+    gamma_uncorrected: float
+    bound: float | None
+    scale: float
+    spectrum: Spectrum
+
+    def evidence(self, gamma: float) -> float:
+        """ln P(D | gamma) relative to gamma = 0."""
+        return log_evidence(gamma / self.scale, self.spectrum) if gamma > 0 else 0.0
+
+
+def spectrum_of(spins: Spins) -> tuple[Spectrum, float]:
+    """Eigenvalues of D through the smaller Gram matrix, and the unbiased q, of the spins that vary."""
+    varying, m = varying_of(spins)
+    N, n = len(spins), len(varying)
+    q = float(np.mean((N * m**2 - 1) / (N - 1)))
+    v = 1 - m**2
+    if N > n:
+        D = gram_of(spins[:, varying].T if n < spins.shape[1] else spins.T).astype(np.float64) / N
+        D -= np.outer(m, m)
+        D /= np.sqrt(np.outer(v, v))
+        return Spectrum(np.maximum(np.linalg.eigvalsh(D), 0.0), np.ones(n), N - 1), q
+    D = np.zeros((N, N))
+    step = max(1, _BLOCK // N)
+    for start in range(0, n, step):
+        part = slice(start, start + step)
+        Z = (spins[:, varying[part]] - m[part]) / np.sqrt(v[part])
+        D += Z @ Z.T / N
+    d = np.linalg.eigvalsh(D)[1:]  # the first is 0, because Z is centred
+    return Spectrum(np.append(np.maximum(d, 0.0), 0.0), np.append(np.ones(N - 1), n - N + 1.0), N - 1), q
+
+
+def fit_spectral(spins: Spins) -> SpectralFit:
+    """gamma where the score has its mean: the maximum of the evidence, corrected for the loops left out."""
+    spectrum, q = spectrum_of(spins)
+    nu, n = spectrum.nu, spectrum.n
+    if len(spins) < 4 or q >= 1:
+        raise ValueError(f'method="spectral" needs at least 4 samples: found {len(spins)}.')
+    scale = spins.shape[1] / n / (1 - max(q, 0.0)) ** 2
+
+    def score_at(u: float) -> float:
+        return score(math.exp(u), spectrum)
+
+    def excess(u: float) -> float:
+        return score_at(u) - mean_score(math.exp(u), nu, n)
+
+    k = int(np.argmax([log_evidence(math.exp(u), spectrum) for u in GRID]))
+    mode = _falls(score_at, GRID[k], 0.1)
+    peak = _falls(excess, mode, 0.05)
+    zero, bound = peak == GRID[0], {GRID[0]: 0.0, GRID[-1]: math.exp(GRID[-1]) * scale}.get(peak)
+    # Slopes in g, of excess/g, which also exist at g = 0. As for any score, the variance is that of the slope.
+    g = math.exp(peak)
+    near = (0.01, 0.02) if zero else (g * 0.99, g * 1.01)
+    slope = (excess(math.log(near[1])) / near[1] - excess(math.log(near[0])) / near[0]) / (near[1] - near[0])
+    return SpectralFit(
+        gamma=0.0 if zero else g * scale,
+        gamma_error=scale / math.sqrt(-slope) if slope < 0 else math.inf,
+        gamma_uncorrected=0.0 if mode == GRID[0] else math.exp(mode) * scale,
+        bound=bound,
+        scale=scale,
+        spectrum=spectrum,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    r"""Couplings given the data and gamma, kept as eigenvectors: only what is asked for is formed.
+
+    Means are :math:`[V \operatorname{diag}(j) V^T]_{ij}/\sqrt{v_i v_j}`, variances :math:`[P K P^T]_{ij}/(v_i
+    v_j)` with :math:`P = V \circ V` and :math:`K_{kl} = (g/n)/(1 + a g c_k c_l)`. The null directions are one
+    column of P.
+    """
+
+    n: int
+    gamma: float
+    varying: NDArray[np.intp]
+    deviations: Array  # sqrt(v_i) of the spins that vary
+    V: Array
+    j: Array  # less that of the null directions, which adds a multiple of the unit matrix
+    P: Array
+    K: Array
+
+    def couplings(self, rows: Any = slice(None)) -> tuple[Array, Array]:
+        """Means and standard deviations of the couplings of the spins ``rows`` to all n; 0 to themselves.
+
+        Of the couplings of constant spins the data say nothing: they have mean 0 and the prior's deviation.
+        """
+        chosen = np.arange(self.n)[rows]
+        mean = np.zeros((len(chosen), self.n))
+        deviation = np.full((len(chosen), self.n), math.sqrt(self.gamma / self.n))
+        place = np.minimum(np.searchsorted(self.varying, chosen), len(self.varying) - 1)
+        known = self.varying[place] == chosen
+        block, place = np.ix_(known, self.varying), place[known]
+        norm = np.outer(self.deviations[place], self.deviations)
+        mean[block] = (self.V[place] * self.j) @ self.V.T / norm
+        deviation[block] = np.sqrt(self.P[place] @ self.K @ self.P.T) / norm
+        own = np.arange(len(chosen)), chosen
+        mean[own] = deviation[own] = 0.0
+        return mean, deviation
+
+
+def posterior(spins: Spins, fit: SpectralFit, gamma: float | None = None) -> Posterior:
+    """The couplings' posterior at ``gamma``, by default the estimate."""
+    gamma = fit.gamma if gamma is None else gamma
+    if not gamma > 0:
+        raise ValueError("Expected gamma > 0: found 0, which leaves no couplings to infer.")
+    varying, m = varying_of(spins)
+    N, n = len(spins), len(varying)
+    deviations = np.sqrt(1 - m**2)
+    Z = (spins[:, varying] - m) / deviations
+    if N <= n:
+        d, U = np.linalg.eigh(Z @ Z.T / N)
+        V = Z.T @ (U[:, 1:] / np.sqrt(N * np.maximum(d[1:], 1e-12)))
+        P = np.column_stack([V**2, 1 - np.sum(V**2, axis=1)])
+    else:
+        V = np.linalg.eigh(Z.T @ Z / N)[1]
+        P = V**2
+    g = gamma / fit.scale
+    at = saddle(g, fit.spectrum)
+    j = at.j[: V.shape[1]] - (at.j[-1] if N <= n else 0.0)
+    K = g / n / (1 + fit.spectrum.nu / n * g * np.outer(at.c, at.c))
+    return Posterior(spins.shape[1], gamma, varying, deviations, V, j, P, K)
+
+
+def _falls(f: Callable[[float], float], u: float, step: float) -> float:
+    """Where f falls through 0, from a bracket that widens from u; or the end of the grid that it runs into."""
+    sign = 1.0 if f(u) > 0 else -1.0
+    while True:
+        v = min(max(u + sign * step, GRID[0]), GRID[-1])
+        if v == u:
+            return u
+        if sign * f(v) <= 0:
+            return float(brentq(f, u, v, xtol=1e-10))
+        u, step = v, 1.5 * step
+
+
+_NODES = 64
+_ANGLES = chebpts1(_NODES)
+_TO_NODES = np.linalg.inv(chebvander(_ANGLES, _NODES - 1)).T
+
+
+def _compress(x: Array, w: Array) -> tuple[Array, Array]:
+    """Chebyshev nodes and weights with sum_k w_k f(x_k) = sum_m weight_m f(node_m) for smooth f.
+
+    It turns sums over pairs of n points into sums over pairs of 64: ln(1 + e^x) is analytic for |Im x| < pi,
+    so that the error is below 1e-12 up to a range of x of 14, that is, of c of a million.
+    """
+    middle, half = (x.max() + x.min()) / 2, max((x.max() - x.min()) / 2, 1e-9)
+    basis = chebvander((x - middle) / half, _NODES - 1)
+    return middle + half * _ANGLES, (w @ basis) @ _TO_NODES.T

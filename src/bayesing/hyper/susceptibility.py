@@ -1,0 +1,55 @@
+r"""The closed form of replica-symmetric theory: unbiased in N, for any fields.
+
+The relations of :mod:`bayesing.replica` for the squared and the plain connected correlations, solved for the
+couplings:
+
+.. math::
+
+    \hat\gamma = \frac{n}{n-1} \left( \frac1r - \frac1{\chi_{SG}} \right), \qquad
+    \hat J_0 = \frac{1}{1 - q} - \frac{1}{\chi_{lin}},
+
+with the unbiased r, chi_sg, q and chi_lin of :class:`~bayesing.moments.SpinMoments`, and gamma = 0 where noise
+makes chi_sg smaller than r. They hold for uniform and for site-dependent fields, for any prior of the
+couplings that has a variance, and for any N. H is the uniform field that gives the mean spin.
+
+gamma saturates where gamma r = 1, at the edge of the spin glass: at J = 1 where H = 0.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ..moments import SpinMoments
+from ..replica import collective_variance, field, field_error, mean_coupling
+
+
+@dataclass(frozen=True)
+class SusceptibilityFit:
+    """gamma, H and J0 (0 unless asked for), with standard errors."""
+
+    gamma: float
+    gamma_error: float
+    H: float
+    H_error: float
+    J0: float
+    J0_error: float
+
+
+def fit_susceptibility(moments: SpinMoments, with_mean_coupling: bool = False) -> SusceptibilityFit:
+    """gamma_hat, H_hat and, if asked for, J0_hat, from moments alone."""
+    n, N, r, chi_sg = moments.n, moments.N, moments.r, moments.chi_sg
+    if r is None or chi_sg is None:
+        raise ValueError(f'method="susceptibility" needs at least 4 samples: found {N}.')
+    if r <= 0:
+        raise ValueError(
+            f"Expected spins that vary: found r = {r:.3g}, the mean of (1 - m_i^2)^2, in {N} samples. "
+            "Leave out constant columns, or take more samples."
+        )
+    gamma = n / (n - 1) * (1 / r - 1 / chi_sg) if chi_sg > r else 0.0
+    # Of a U-statistic of independent overlaps g_ab, with its terms g_ab^2, g_ab g_ac and g_ab g_cd.
+    independent = (4 + (8 + 8 / (N - 3)) / (N - 2)) / (N * (N - 1))
+    gamma_error = math.sqrt(independent + collective_variance(n, N, gamma, r)) / max(chi_sg, r)
+    J0, J0_error = mean_coupling(moments, gamma) if with_mean_coupling else (0.0, 0.0)
+    H, H_error = field(moments, gamma, J0), field_error(moments, gamma, J0, J0_error)
+    return SusceptibilityFit(gamma, gamma_error, H, H_error, J0, J0_error)

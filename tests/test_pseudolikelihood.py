@@ -1,0 +1,132 @@
+import numpy as np
+import pytest
+
+import bayesing as bs
+from bayesing.conditionals import curvature, log_conditional, slope
+from bayesing.hyper.pseudolikelihood import Conditionals, fit_pseudolikelihood
+
+
+def spins(n, N, seed=4, J=0.9, H=0.3):
+    return bs.simulate(n, N, J=J, H=H, seed=seed, sweeps=3).spins
+
+
+def quadrature(X, i, gamma):
+    """ln of the average of prod_a P(s_i | rest) over h_i ~ N(0, 1) and two couplings ~ N(0, gamma/3)."""
+    z = np.linspace(-5, 5, 120)
+    w = np.exp(-(z**2) / 2)
+    w /= w.sum()
+    j, k = (other for other in range(3) if other != i)
+    h, a, b = np.meshgrid(z, z * np.sqrt(gamma / 3), z * np.sqrt(gamma / 3), indexing="ij")
+    states, counts = np.unique(X, axis=0, return_counts=True)
+    total = sum(
+        -count * np.log1p(np.exp(-2 * x[i] * (h + a * x[j] + b * x[k])))
+        for x, count in zip(states.astype(float), counts, strict=True)
+    )
+    return np.log(np.einsum("hab,h,a,b", np.exp(total - total.max()), w, w, w)) + total.max()
+
+
+def test_conditionals_are_those_of_the_model():
+    """P(s_0 | rest) from the energies of both states of spin 0."""
+    rng = np.random.default_rng(0)
+    J = np.triu(rng.normal(size=(4, 4)), 1)
+    model = bs.IsingModel(J + J.T, rng.normal(size=4))
+    S = np.array([[1, -1, 1, 1], [-1, -1, 1, 1]])
+    f = model.fields[0] + model.couplings[0] @ S[0]
+    p = np.exp(-model.energy(S))
+    assert np.exp(log_conditional(S[:, 0], f)) == pytest.approx(p / p.sum())
+
+
+def test_derivatives_of_the_conditionals():
+    f, h = np.linspace(-3, 3, 13), 1e-5
+    for s in (-1, 1):
+        by_f = (log_conditional(s, f + h) - log_conditional(s, f - h)) / (2 * h)
+        assert slope(s, f) == pytest.approx(by_f, abs=1e-8)
+        assert curvature(f) == pytest.approx(-(slope(s, f + h) - slope(s, f - h)) / (2 * h), abs=1e-8)
+
+
+def test_evidence_against_quadrature():
+    """Laplace's approximation is off by O(1/N): a quarter for four times the samples."""
+    errors = []
+    for N in (60, 240):
+        X = spins(3, N)
+        errors.append([Conditionals(X).evidence(i, 0.8).value - quadrature(X, i, 0.8) for i in range(3)])
+    assert np.abs(errors[0]).max() < 0.2
+    assert np.mean(np.abs(errors[1])) < 0.45 * np.mean(np.abs(errors[0]))
+
+
+@pytest.mark.parametrize(("n", "N"), [(7, 40), (30, 11)])
+@pytest.mark.parametrize("gamma", [0.05, 1.3])
+def test_primal_and_dual_agree(n, N, gamma):
+    conditionals = Conditionals(spins(n, N))
+    for i in (0, n - 2):
+        a, b = conditionals.primal(i, gamma), conditionals.dual(i, gamma)
+        assert a.value == pytest.approx(b.value, abs=1e-4)
+        assert a.score == pytest.approx(b.score, abs=5e-3)  # modes differ by what is tolerated
+        assert a.field == pytest.approx(b.field, abs=1e-4)
+
+
+@pytest.mark.parametrize("space", ["primal", "dual"])
+def test_the_score_is_the_slope_of_the_evidence(space):
+    evidence = getattr(Conditionals(spins(9, 25)), space)
+    h = 0.05  # large, since products are in single precision
+    for gamma in (0.1, 2.0):
+        numeric = (evidence(3, gamma * np.exp(h)).value - evidence(3, gamma * np.exp(-h)).value) / (2 * h)
+        assert evidence(3, gamma).score == pytest.approx(numeric, abs=3e-3)
+
+
+def test_warm_starts_change_nothing():
+    conditionals = Conditionals(spins(12, 30))
+    cold = conditionals.evidence(2, 0.7)
+    before = conditionals.evidence(2, 0.5)
+    warm = conditionals.evidence(2, 0.7, before.mode + before.mode_slope * np.log(0.7 / 0.5))
+    assert (warm.value, warm.score) == pytest.approx((cold.value, cold.score), abs=1e-3)
+
+
+def test_the_estimate_maximises_the_sum():
+    X = spins(15, 120, seed=2)
+    fit = fit_pseudolikelihood(X)
+    conditionals = Conditionals(X)
+
+    def total(gamma):
+        return sum(conditionals.evidence(i, gamma).value for i in range(15))
+
+    assert fit.bound is None
+    assert total(fit.gamma) > max(total(fit.gamma * 0.93), total(fit.gamma * 1.07))
+    # A parabola through three points has its maximum where the fit says.
+    u = np.log(fit.gamma) + np.array([-0.1, 0, 0.1])
+    a, b, _ = np.polyfit(u, [total(g) for g in np.exp(u)], 2)
+    assert -b / (2 * a) == pytest.approx(np.log(fit.gamma), abs=5e-3)
+
+
+def test_a_subset_agrees_within_its_error():
+    X = spins(60, 100, seed=6)
+    full, part = fit_pseudolikelihood(X, seed=0), fit_pseudolikelihood(X, 15, seed=0)
+    assert len(set(part.targets.tolist())) == 15
+    assert part.gamma_error > full.gamma_error
+    assert abs(part.gamma - full.gamma) < 3 * part.gamma_error
+    assert part.gamma == fit_pseudolikelihood(X, 15, seed=0).gamma
+
+
+def test_bounds_are_reported():
+    quiet = fit_pseudolikelihood(bs.simulate(30, 60, J=0.0, seed=3).spins)
+    assert quiet.gamma == quiet.bound == 0 and 0.5 * 2 / 60 < quiet.gamma_error < 3 * 2 / 60
+    pairs = np.repeat(bs.simulate(4, 400, J=0.0, seed=1).spins, 2, axis=1)
+    strong = fit_pseudolikelihood(pairs)
+    assert np.isfinite(strong.gamma) and strong.gamma > 3  # couplings as strong as the data can show
+
+
+def test_it_goes_on_through_the_spin_glass():
+    J = [
+        fit_pseudolikelihood(bs.simulate(60, 240, J=J, seed=1, sweeps=10).spins).gamma ** 0.5
+        for J in (0.8, 1.2, 1.6)
+    ]
+    assert J[0] < J[1] - 0.2 < J[2] - 0.4
+
+
+def test_constant_spins_are_left_out():
+    X = spins(20, 50)
+    with_constant = np.insert(X, 4, 1, axis=1)
+    a, b = fit_pseudolikelihood(X, seed=0), fit_pseudolikelihood(with_constant, seed=0)
+    assert b.gamma == pytest.approx(a.gamma * 21 / 20) and 4 not in b.targets
+    with pytest.raises(ValueError, match="at least 2 spins .* that vary: found 1 of 3"):
+        fit_pseudolikelihood(np.array([[1, 1, -1], [1, -1, -1], [1, 1, -1]], np.int8))

@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+
+import bayesing as bs
+from bayesing.hyper.susceptibility import fit_susceptibility
+
+from samples import random_spins
+
+
+def fits(n, N, K, **settings):
+    sets = [bs.simulate(n, N, sweeps=3, seed=seed, **settings).spins for seed in range(K)]
+    return [fit_susceptibility(bs.SpinMoments.of(X), True) for X in sets]
+
+
+def test_the_formula():
+    m = bs.SpinMoments.of(bs.simulate(41, 30, J=0.7, H=0.2, seed=1).spins)
+    fit = fit_susceptibility(m)
+    assert fit.gamma == pytest.approx(41 / 40 * (1 / m.r - 1 / m.chi_sg))
+    assert (fit.J0, fit.J0_error) == (0, 0)
+    assert fit_susceptibility(m, True).J0 == pytest.approx(1 / (1 - m.q) - 1 / m.chi_lin)
+
+
+@pytest.mark.parametrize("N", [20, 400])
+@pytest.mark.parametrize("prior", ["gaussian", "laplace"])
+def test_unbiased_whatever_N_fields_and_prior(N, prior):
+    """Where the paper's method is off by more than 0.1. gamma itself: J has the bias of a square root."""
+    h = np.random.default_rng(5).normal(-0.5, 0.7, 120)
+    gammas = [fit.gamma for fit in fits(120, N, 25, J=0.5, H=h, prior=prior)]
+    error = np.std(gammas, ddof=1) / 5
+    assert abs(np.mean(gammas) - 0.25) < 3 * error + 2 * 0.25 / 120
+
+
+def test_mean_coupling_and_field():
+    found = fits(150, 300, 20, J=0.5, H=0.15, J0=0.4)
+    for name, truth in (("J0", 0.4), ("H", 0.15)):
+        values = np.array([getattr(fit, name) for fit in found])
+        error = values.std(ddof=1) / np.sqrt(20)
+        assert abs(values.mean() - truth) < 3 * error + 0.02
+
+
+def test_flipping_spins_in_every_sample_changes_nothing():
+    X = bs.simulate(30, 50, J=0.8, H=0.3, seed=2).spins
+    flipped = X * np.where(np.arange(30) % 3 == 0, -1, 1).astype(np.int8)
+    a, b = (fit_susceptibility(bs.SpinMoments.of(x)) for x in (X, flipped))
+    assert a.gamma == b.gamma and a.gamma_error == b.gamma_error
+
+
+def test_noise_below_r_is_zero_with_an_error():
+    m = bs.SpinMoments.of(bs.simulate(50, 20, J=0.0, seed=1).spins)
+    assert m.chi_sg < m.r
+    fit = fit_susceptibility(m)
+    assert fit.gamma == 0 and 0.5 * 2 / 20 < fit.gamma_error < 2 * 2 / 20
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (random_spins(3, 5), "needs at least 4 samples: found 3"),
+        (np.tile(random_spins(1, 6), (5, 1)), "spins that vary: found r = 0"),
+        (np.ones((5, 4)), "spins that vary"),
+    ],
+)
+def test_data_that_say_nothing(X, message):
+    with pytest.raises(ValueError, match=message):
+        fit_susceptibility(bs.SpinMoments.of(X))
