@@ -171,7 +171,8 @@ def markdown(results: list[tuple[Experiment, list[Row]]], header: list[str]) -> 
                 "",
                 f"{len(comparisons)} printed cells: {beyond} mean(s) and {spreads} standard deviation(s) are out of "
                 "tolerance, which is half the last printed digit + 3 combined standard errors for means, 15% + half "
-                f"the last digit for standard deviations. z counts what exceeds half the last digit. {experiment.note}".strip(),
+                "the last digit for standard deviations. z counts what exceeds half the last digit. "
+                f"{experiment.note}".strip(),
                 "",
                 "| n | N | H | J | ours | paper | standard error | z | sd ours | sd paper | infinite | |",
                 "|---|---|---|---|---|---|---|---|---|---|---|---|",
