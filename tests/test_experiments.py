@@ -306,6 +306,20 @@ def test_quick_is_small():
         assert small.printed == () and len(small.J) <= 4
 
 
+def test_quick_keeps_what_the_panels_say_of_N():
+    labels = {panel.label: panel.sizes for panel in quick(load("appendix-c")).panels}
+    for H in ("0", "0.2"):
+        assert labels[f"H = {H}, N = 30"] == ((20, 30), (40, 30), (80, 30), (160, 30))
+        assert labels[f"H = {H}, N = 0.4 n"] == ((20, 8), (40, 16), (80, 32), (160, 64))
+    assert quick(load("fig3")).panels[0].sizes == ((60, 6), (60, 12), (60, 24), (60, 36), (60, 60))
+    assert quick(load("table1")).panels[0].sizes == ((60, 24), (100, 40))
+    assert quick(load("table3")).panels[0].sizes == ((60, 5), (100, 5))
+    for name in ("fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "equilibrium"):
+        for panel, small in zip(load(name).panels, quick(load(name)).panels, strict=True):
+            for (_, N), (_, fewer) in zip(panel.sizes, small.sizes, strict=True):
+                assert fewer == (N // 5 if panel.H == 0 else N)
+
+
 def test_the_reproduction_uses_the_same_estimator_as_the_class():
     cell = Cell("anneal", "gaussian", 40, 0.2, 0.6)
     rows = list(csv.DictReader(runner.simulate_cell(cell, Work((7, 16), 1), 0)[1].splitlines()))
