@@ -236,6 +236,32 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(tmp_path, uninterrupt
     assert {k: v for k, v in csv_bytes(tmp_path).items() if not k.startswith(".")} == uninterrupted
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: "",
+        lambda text: text[: text.index("\n") + 1],  # the header alone
+        lambda text: text[: text.rindex("\n", 0, -1) + 1],  # the last row is gone
+        lambda text: text[:-3],  # and here a part of it
+        lambda text: text.replace("interior", "interior,0", 1),
+        lambda text: text.replace("0.", "\0.", 1),
+        lambda text: text.replace("gamma", "Gamma"),
+        lambda text: text + text.splitlines()[-1] + "\n",
+    ],
+)
+def test_a_damaged_cell_is_simulated_again(tmp_path, damage):
+    cell = Cell("anneal", "gaussian", 60, 0.4, 0.4)
+    runner.run([cell], tmp_path, small=True)
+    path = tmp_path / "cells" / f"{cell.name}.csv"
+    text = path.read_text()
+    assert damage(text) != text and runner.finished([cell], tmp_path, small=True) == {cell}
+    path.write_text(damage(text))
+    assert runner.finished([cell], tmp_path, small=True) == set()
+    with pytest.warns(bs.BayesingWarning, match=rf"{cell.name}.csv: .*damaged.*again"):
+        runner.run([cell], tmp_path, small=True)
+    assert path.read_text() == text
+
+
 def test_results_of_other_settings_are_not_mixed(tmp_path):
     runner.prepare(tmp_path, small=True, seed=0)
     result = subprocess.run(command(tmp_path, "--seed", "1"), capture_output=True, text=True, check=False)

@@ -179,11 +179,12 @@ def reproduce(
         from .experiments.display import Display
         from .experiments.reproduce import reproduce as run
         from .experiments.reproduce import select, workload
+        from .experiments.runner import finished
 
         experiments = select(names or ("all",), quick)
         costs = workload(experiments, quick)
         folder = Path(output)
-        done = {cell for cell in costs if (folder / "cells" / f"{cell.name}.csv").exists()}
+        done = finished(costs, folder, quick)
         with (
             _cluster(dask),
             Display(costs, done) as progress,

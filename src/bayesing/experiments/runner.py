@@ -11,12 +11,14 @@ import csv
 import hashlib
 import io
 import json
+import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
 
+from ..exceptions import BayesingWarning
 from ..files import writing
 from ..generator import simulate
 from ..hyper.plefka import e, fit_plefka
@@ -39,16 +41,54 @@ def run(
 
     The number of jobs, and where they run, are those of ``joblib.parallel_config``.
     """
-    works = catalogue(small)
+    works, cells = catalogue(small), list(cells)
     prepare(folder, small, seed)
-    missing = [cell for cell in cells if not (folder / "cells" / f"{cell.name}.csv").exists()]
+    done = finished(cells, folder, small)
+    missing = [cell for cell in cells if cell not in done]
+    for cell in missing:
+        if _path(folder, cell).exists():
+            warnings.warn(
+                f"{_path(folder, cell)}: expected a whole cell, found a damaged one. It is simulated again.",
+                BayesingWarning,
+                stacklevel=2,
+            )
     missing.sort(key=lambda cell: -cost(cell, works[cell]))  # long ones first: the last job ends soon
     tasks = (delayed(simulate_cell)(cell, works[cell], seed) for cell in missing)
     for cell, text in Parallel(return_as="generator_unordered", batch_size=1)(tasks):
-        with writing(folder / "cells" / f"{cell.name}.csv", force=True) as file:
+        with writing(_path(folder, cell), force=True) as file:
             file.write(text.encode())
         if progress:
             progress(cell, cost(cell, works[cell]))
+
+
+def finished(cells: Iterable[Cell], folder: Path, small: bool) -> set[Cell]:
+    """Those of ``cells`` whose files are in ``folder``, and whole."""
+    works = catalogue(small)
+    return {cell for cell in cells if _whole(_path(folder, cell), works[cell])}
+
+
+def _path(folder: Path, cell: Cell) -> Path:
+    return folder / "cells" / f"{cell.name}.csv"
+
+
+def _whole(path: Path, work: Work) -> bool:
+    """Whether there is a file with all columns, all repeats of each N, and a last line that has its end."""
+    if not path.exists():
+        return False
+    try:
+        text = path.read_text("utf-8")
+        header, *rows = csv.reader(text.splitlines())
+        found = [(int(row[0]), int(row[1])) for row in rows]
+        for value in (value for row in rows for value in row[:5] + row[6:]):
+            float(value)
+    except (ValueError, IndexError, csv.Error):
+        return False
+    return (
+        text.endswith("\n")
+        and tuple(header) == COLUMNS
+        and found == [(repeat, N) for repeat in range(work.repeats) for N in work.samples]
+        and all(len(row) == len(COLUMNS) for row in rows)
+    )
 
 
 def prepare(folder: Path, small: bool, seed: int) -> None:
