@@ -80,7 +80,8 @@ def test_all_is_the_paper_and_names_count_once():
 
 def test_a_cell_holds_estimates_of_nested_subsets():
     cell, work = Cell("anneal", "laplace", 30, 0.2, 0.6), Work((5, 12), 3)
-    _, text = runner.simulate_cell(cell, work, seed=1)
+    _, text, warned = runner.simulate_cell(cell, work, seed=1)
+    assert warned == []
     rows = list(csv.DictReader(text.splitlines()))
     assert [(row["repeat"], row["N"]) for row in rows] == [
         (str(r), str(N)) for r in range(3) for N in (5, 12)
@@ -260,6 +261,49 @@ def test_a_damaged_cell_is_simulated_again(tmp_path, damage):
     with pytest.warns(bs.BayesingWarning, match=rf"{cell.name}.csv: .*damaged.*again"):
         runner.run([cell], tmp_path, small=True)
     assert path.read_text() == text
+
+
+@pytest.mark.parametrize("backend", ["sequential", "loky"])
+def test_warnings_of_a_worker_are_shown_by_the_client_once_a_cell(tmp_path, backend):
+    script = tmp_path / "script.py"
+    script.write_text(WARNING_WORKER)
+    result = subprocess.run(
+        [sys.executable, str(script), backend, str(tmp_path / "r")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = [line for line in result.stderr.splitlines() if "Warning" in line]
+    assert len(lines) == 2
+    for line, J in zip(sorted(lines), ("0.4", "0"), strict=True):
+        assert "NotEquilibratedWarning" in line and f"n60-H0.4-J{J}:" in line
+        assert "5 warning(s) in 5 repeats" in line and "for n = 60" in line
+
+
+WARNING_WORKER = """
+import sys, warnings
+from pathlib import Path
+import joblib
+import bayesing as bs
+from bayesing.experiments import runner
+from bayesing.experiments.specification import Cell
+
+plain = runner.simulate
+
+def simulate(n, *arguments, **options):
+    warnings.warn(f"Not equilibrated for n = {n}.", bs.NotEquilibratedWarning)
+    return plain(n, *arguments, **options)
+
+def simulate_cell(*arguments, plain=runner.simulate_cell):
+    runner.simulate = simulate  # in the worker, which imports its own
+    return plain(*arguments)
+
+if __name__ == "__main__":
+    runner.simulate_cell = simulate_cell
+    cells = [Cell("anneal", "gaussian", 60, 0.4, J) for J in (0.0, 0.4)]
+    with joblib.parallel_config(backend=sys.argv[1], n_jobs=2 if sys.argv[1] == "loky" else 1):
+        runner.run(cells, Path(sys.argv[2]), small=True)
+"""
 
 
 def test_results_of_other_settings_are_not_mixed(tmp_path):

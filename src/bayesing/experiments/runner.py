@@ -54,9 +54,12 @@ def run(
             )
     missing.sort(key=lambda cell: -cost(cell, works[cell]))  # long ones first: the last job ends soon
     tasks = (delayed(simulate_cell)(cell, works[cell], seed) for cell in missing)
-    for cell, text in Parallel(return_as="generator_unordered", batch_size=1)(tasks):
+    for cell, text, caught in Parallel(return_as="generator_unordered", batch_size=1)(tasks):
         with writing(_path(folder, cell), force=True) as file:
             file.write(text.encode())
+        if caught:
+            times = f"{len(caught)} warning(s) in {works[cell].repeats} repeats, the first"
+            warnings.warn(f"{cell.name}: {times}: {caught[0]}", type(caught[0]), stacklevel=2)
         if progress:
             progress(cell, cost(cell, works[cell]))
 
@@ -117,7 +120,19 @@ def cost(cell: Cell, work: Work) -> float:
     return work.repeats * (cell.n**2 * (max(work.samples) + 20.0)) * (30 if cell.sampler == "temper" else 1)
 
 
-def simulate_cell(cell: Cell, work: Work, seed: int) -> tuple[Cell, str]:
+def simulate_cell(cell: Cell, work: Work, seed: int) -> tuple[Cell, str, list[BayesingWarning]]:
+    """The text of a cell's file, and the warnings on the way, which a worker cannot show."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", BayesingWarning)
+        text = _table(cell, work, seed)
+    ours = [warning.message for warning in caught if isinstance(warning.message, BayesingWarning)]
+    for warning in caught:
+        if not isinstance(warning.message, BayesingWarning):
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    return cell, text, ours
+
+
+def _table(cell: Cell, work: Work, seed: int) -> str:
     """All repeats of a cell: one simulation with the largest N each, estimates from its first N samples."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
@@ -141,4 +156,4 @@ def simulate_cell(cell: Cell, work: Work, seed: int) -> tuple[Cell, str]:
                 [repeat, N, repr(fit.gamma), repr(J), repr(fit.H), fit.case]
                 + [repr(float(value)) for value in (m.M, e(m.M), fit.Phi, fit.phi2)]
             )
-    return cell, text.getvalue()
+    return text.getvalue()
