@@ -154,6 +154,25 @@ def test_a_reproduction_from_end_to_end(tmp_path):
     assert {path: path.read_bytes() for path in tmp_path.glob("*.csv")} == before
 
 
+def test_the_summary_covers_all_that_the_folder_holds(tmp_path):
+    def covered(*names):
+        reproduce(select(names, small=True), tmp_path, small=True)
+        text = (tmp_path / "summary.md").read_text()
+        line = next(line for line in text.splitlines() if line.startswith("- experiments: "))
+        return line.removeprefix("- experiments: "), text
+
+    assert covered("appendix-c")[0] == "appendix-c (quick)"
+    listed, text = covered("fig7")
+    assert (
+        listed == "table3, fig7, appendix-c (quick)"
+    )  # in the order of the paper; Table III has Fig. 7's cells
+    assert "exponent of n, fitted" in text
+    assert {path.name for path in tmp_path.glob("*.csv")} == {"appendix-c.csv", "fig7.csv"}  # those named
+    cell = next(iter(cells_of(select(["appendix-c"], small=True)[0])))
+    (tmp_path / "cells" / f"{cell.name}.csv").write_text("")
+    assert covered("fig7")[0] == "table3, fig7 (quick)"
+
+
 def test_the_summary_lists_printed_cells_and_infinite_estimates(tmp_path):
     experiment = load("table3")
     works = catalogue(small=False)
