@@ -10,6 +10,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from distributed import Client
 
 import bayesing as bs
 from bayesing.experiments import runner
+from bayesing.experiments.figures import draw
 from bayesing.experiments.reproduce import reproduce, select, workload
 from bayesing.experiments.specification import (
     NAMES,
@@ -125,13 +128,39 @@ def test_comparison_with_a_printed_cell():
     assert not comparison(0.82, 0.0119, "0.82", "0.02").sd_within
 
 
-def test_exponents_of_appendix_c():
-    experiment = load("appendix-c")
-    rows = [
+def test_a_z_of_nothing_has_no_minus():
+    for mean, z in ((0.8199, "+0.0"), (0.81495, "+0.0"), (0.81, "-3.1"), (0.8201, "+0.0")):
+        row = comparison(mean, 0.02, "0.82", "0.02").ours
+        table = replace(load("table1"), printed=(Printed(300, 120, 0.0, 0.8, "0.82", "0.02"),))
+        text = markdown([(table, [row])], [])
+        assert f"| {z} |" in text and "-0.0 " not in text
+        assert "| combined standard error |" in text
+
+
+def rows_of_appendix_c(experiment):
+    return [
         Row(panel.label, n, N, panel.H, 0.6, 60, 0, 0, 0, 0, 0, 0, -0.69, -2.0 * n**0.5, 3.0 * n**-1.0)
         for panel in experiment.panels
         for n, N in panel.sizes
     ]
+
+
+def test_the_figure_of_appendix_c_can_be_read():
+    experiment = load("appendix-c")
+    figure = draw(experiment, rows_of_appendix_c(experiment), [])
+    figure.draw_without_rendering()
+    for ax in figure.axes:
+        assert ax.get_ylabel() == "|e|, |Phi|, |phi2|"
+        labels = [label for label in ax.get_xticklabels(which="both") if label.get_text()]
+        assert [label.get_text() for label in labels] == ["100", "200", "400", "800"]
+        boxes = [label.get_window_extent() for label in labels]
+        assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+        assert not ax.get_legend().get_window_extent().overlaps(ax.get_window_extent())
+
+
+def test_exponents_of_appendix_c():
+    experiment = load("appendix-c")
+    rows = rows_of_appendix_c(experiment)
     found = {(panel, quantity): (fit, want) for panel, quantity, fit, want in exponents(experiment, rows)}
     assert found["H = 0.2, N = 0.4 n", "phi2"] == pytest.approx((-1.0, 2.0))
     assert found["H = 0, N = 30", "Phi"] == pytest.approx((0.5, 0.0))
@@ -166,7 +195,7 @@ def test_the_summary_covers_all_that_the_folder_holds(tmp_path):
     assert (
         listed == "table3, fig7, appendix-c (quick)"
     )  # in the order of the paper; Table III has Fig. 7's cells
-    assert "exponent of n, fitted" in text
+    assert "exponent of n, fitted" in text and "compared at full scale only" in text
     assert {path.name for path in tmp_path.glob("*.csv")} == {"appendix-c.csv", "fig7.csv"}  # those named
     cell = next(iter(cells_of(select(["appendix-c"], small=True)[0])))
     (tmp_path / "cells" / f"{cell.name}.csv").write_text("")
@@ -393,6 +422,7 @@ def test_quick_is_small():
         small = quick(load(name))
         assert max(n for panel in small.panels for n, _ in panel.sizes) <= 160 and small.repeats <= 5
         assert small.printed == () and len(small.J) <= 4
+        assert small.title == f"{load(name).title} (quick)"
 
 
 def test_quick_keeps_what_the_panels_say_of_N():

@@ -60,5 +60,7 @@ def reproduce(
         f"- seed {seed}; Python {platform.python_version()}, {packages}",
         f"- time of this run: {(time.perf_counter() - start) / 60:.1f} minutes (finished cells are not run again)",
     ]
+    if small:
+        header.append("- values printed in the paper are compared at full scale only, without --quick")
     with writing(folder / "summary.md", force=True) as file:
         file.write(markdown([(e, rows[e.name]) for e in covered], header).encode())

@@ -114,7 +114,8 @@ def quick(experiment: Experiment) -> Experiment:
     """The same in small: a fifth of the spins (and of the samples that grow with them), few J, few repeats."""
     J = tuple(J for J in experiment.J if round(J * 10) % 4 == 0) or experiment.J
     panels = tuple(map(_small, experiment.panels))
-    return replace(experiment, J=J, repeats=min(experiment.repeats, 5), panels=panels, printed=())
+    title, repeats = f"{experiment.title} (quick)", min(experiment.repeats, 5)
+    return replace(experiment, title=title, J=J, repeats=repeats, panels=panels, printed=())
 
 
 def _small(panel: Panel) -> Panel:
