@@ -15,9 +15,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from distributed import Client
 
 import bayesing as bs
+from bayesing.cli import cli
 from bayesing.experiments import runner
 from bayesing.experiments.figures import draw
 from bayesing.experiments.reproduce import reproduce, select, workload
@@ -362,6 +364,28 @@ def test_results_of_other_settings_are_not_mixed(tmp_path):
     (tmp_path / "settings.json").write_text("{")
     with pytest.raises(ValueError, match="other settings"):
         runner.prepare(tmp_path, small=True, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--seed", "-1"], "--seed must be at least 0: found --seed=-1"),
+        (["--jobs", "0"], "or -1 for one each: found --jobs=0"),
+        (["--jobs", "-2"], "found --jobs=-2"),
+        (["--jobs", "100000"], "found --jobs=100000"),
+        (["-o", ""], "-o '': expected the name of a folder, found an empty one"),
+        (["-o", "file"], "-o 'file': expected the name of a folder, found that"),
+        (["-o", "file/r"], "file is not one. Choose another."),
+        (["-o", "link"], "link is not one"),
+    ],
+)
+def test_wrong_arguments_are_one_sentence_and_leave_nothing_behind(tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to("nowhere")
+    result = CliRunner().invoke(cli, ["reproduce", "table3", "--quick", *arguments])
+    assert result.exit_code == 2 and message in result.output and result.output.count("\n") == 1
+    assert sorted(os.listdir()) == ["file", "link"] and (tmp_path / "file").read_text() == ""
 
 
 def test_unknown_experiments_and_clusters(tmp_path):

@@ -159,7 +159,7 @@ def _demo(seed: int, output: str, force: bool) -> None:
 @cli.command(short_help="Reproduce the paper's tables and figures.")
 @click.argument("names", nargs=-1)
 @click.option("--quick", is_flag=True, help="The same in small, in under a minute.")
-@click.option("--jobs", type=int, default=1, show_default=True, help="Processes.")
+@click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1 is one for each core.")
 @click.option("--dask", metavar="ADDRESS", help="Run on a Dask cluster, tcp://host:port, instead.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed.")
 @click.option(
@@ -171,7 +171,7 @@ def reproduce(
     """Reproduce the experiments NAMES of the paper, or all of them.
 
     table1 table2 table3 fig2 fig3 fig4 fig5 fig6 fig7 fig8 appendix-c, or "all"; beyond the paper, equilibrium.
-    A run that was interrupted goes on where it stopped.
+    A run that was interrupted goes on where it stopped. The summary covers all that the folder holds.
     """
     with _plain_errors():
         import joblib
@@ -179,11 +179,13 @@ def reproduce(
         from .experiments.display import Display
         from .experiments.reproduce import reproduce as run
         from .experiments.reproduce import select, workload
-        from .experiments.runner import finished
+        from .experiments.runner import check, finished
 
         experiments = select(names or ("all",), quick)
         costs = workload(experiments, quick)
+        _check_run(seed, jobs, output)
         folder = Path(output)
+        check(folder, quick, seed)
         done = finished(costs, folder, quick)
         with (
             _cluster(dask),
@@ -192,6 +194,25 @@ def reproduce(
         ):
             run(experiments, folder, quick, seed, progress)
     click.echo(f"Look at {folder / 'summary.md'} and the figures beside it.")
+
+
+def _check_run(seed: int, jobs: int, output: str) -> None:
+    """Raise a ValueError that names the option at fault, before anything is written."""
+    import joblib
+
+    from .arguments import count
+    from .files import check_folder
+
+    count("--seed", seed, 0)
+    most = 4 * joblib.cpu_count()
+    if jobs != -1 and not 1 <= jobs <= most:
+        raise ValueError(
+            f"--jobs must be from 1 to {most}, four for each core, or -1 for one each: found --jobs={jobs}."
+        )
+    try:
+        check_folder(output)
+    except ValueError as error:
+        raise ValueError(f"-o {output!r}: {error}") from error
 
 
 @contextmanager

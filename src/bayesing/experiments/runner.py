@@ -96,23 +96,33 @@ def _whole(path: Path, work: Work) -> bool:
 
 def prepare(folder: Path, small: bool, seed: int) -> None:
     """Make the folder of results, or check that it was made with the same settings."""
-    plan = repr(sorted(catalogue(small).items(), key=lambda item: item[0]))
-    settings = {"quick": small, "seed": seed, "plan": hashlib.sha256(plan.encode()).hexdigest()[:16]}
+    check(folder, small, seed)
     (folder / "cells").mkdir(parents=True, exist_ok=True)
     path = folder / "settings.json"
-    if path.exists():
-        try:
-            found = json.loads(path.read_text("utf-8"))
-        except ValueError:
-            found = None
-        if found != settings:
-            raise ValueError(
-                f"{folder}: holds results of other settings, expected {json.dumps(settings)}, found "
-                f"{json.dumps(found)}. Choose another folder with -o, or remove this one."
-            )
+    if not path.exists():
+        with writing(path) as file:
+            file.write((json.dumps(_settings(small, seed), indent=1) + "\n").encode())
+
+
+def check(folder: Path, small: bool, seed: int) -> None:
+    """Raise a ValueError if the folder holds results of other settings; write nothing."""
+    path, settings = folder / "settings.json", _settings(small, seed)
+    if not path.exists():
         return
-    with writing(path) as file:
-        file.write((json.dumps(settings, indent=1) + "\n").encode())
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except ValueError:
+        found = None
+    if found != settings:
+        raise ValueError(
+            f"{folder}: holds results of other settings, expected {json.dumps(settings)}, found "
+            f"{json.dumps(found)}. Choose another folder with -o, or remove this one."
+        )
+
+
+def _settings(small: bool, seed: int) -> dict[str, bool | int | str]:
+    plan = repr(sorted(catalogue(small).items(), key=lambda item: item[0]))
+    return {"quick": small, "seed": seed, "plan": hashlib.sha256(plan.encode()).hexdigest()[:16]}
 
 
 def cost(cell: Cell, work: Work) -> float:
