@@ -260,6 +260,7 @@ def uninterrupted(tmp_path_factory):
     folder = tmp_path_factory.mktemp("uninterrupted")
     result = subprocess.run(command(folder), capture_output=True, text=True, check=True)
     assert "summary.md" in result.stdout and "16/16 cells, 100% of the work" in result.stderr
+    assert result.stderr.splitlines()[0] == f"16 of 16 cells to simulate, results in {folder}"
     return csv_bytes(folder)
 
 

@@ -189,7 +189,7 @@ def reproduce(
         done = finished(costs, folder, quick)
         with (
             _cluster(dask),
-            Display(costs, done) as progress,
+            Display(costs, done, folder) as progress,
             joblib.parallel_config(n_jobs=None if dask else jobs),
         ):
             run(experiments, folder, quick, seed, progress)
