@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 
@@ -401,45 +402,65 @@ def test_unknown_experiments_and_clusters(tmp_path):
         assert result.returncode == 2 and message in result.stderr and "Traceback" not in result.stderr
 
 
-def test_a_dask_cluster_that_loses_a_worker_gives_the_same_results(tmp_path, uninterrupted):
-    """A real scheduler and two worker processes on this machine; one is killed after the first finished cell."""
+@contextmanager
+def cluster(tmp_path, n_workers):
+    """A real scheduler and worker processes on this machine: its address, and the processes, the scheduler first."""
     dask = [sys.executable, "-m", "dask"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     address_file = tmp_path / "scheduler.json"
-    options = ["--scheduler-file", str(address_file)]
-    processes = [
-        subprocess.Popen(
-            [*dask, "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", *options], **quiet
-        )
-    ]
+    options = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(address_file)]
+    worker = [*dask, "worker", "--nthreads", "1", "--no-nanny", "--local-directory", str(tmp_path), *options]
+    processes = [subprocess.Popen([*dask, "scheduler", "--port", "0", *options], **quiet)]
     try:
-        workers = [
-            subprocess.Popen(
-                [*dask, "worker", "--host", "127.0.0.1", "--nthreads", "1", "--no-nanny", "--no-dashboard", *options,
-                 "--local-directory", str(tmp_path)], **quiet,
-            )
-            for _ in range(2)
-        ]  # fmt: skip
-        processes += workers
+        processes += [subprocess.Popen(worker, **quiet) for _ in range(n_workers)]
         end = time.monotonic() + 60
         while not address_file.exists() and time.monotonic() < end:
             time.sleep(0.05)
         address = json.loads(address_file.read_text())["address"]
-        with Client(address) as client:
-            client.wait_for_workers(2, timeout=60)
-        folder = tmp_path / "results"
-        run = subprocess.Popen(command(folder, "--dask", address), stderr=subprocess.PIPE, text=True)
-        processes.append(run)
-        wait_for_cells(folder, 1, run)
-        assert run.poll() is None
-        workers[0].kill()
-        _, errors = run.communicate(timeout=180)
-        assert run.returncode == 0, errors
-        assert csv_bytes(folder) == uninterrupted
+        if n_workers:
+            with Client(address) as client:
+                client.wait_for_workers(n_workers, timeout=60)
+        yield address, processes
     finally:
         for process in processes:
             process.kill()
             process.wait()
+
+
+def test_a_dask_cluster_that_loses_a_worker_gives_the_same_results(tmp_path, uninterrupted):
+    """One of two workers is killed after the first finished cell."""
+    folder = tmp_path / "results"
+    with cluster(tmp_path, 2) as (address, processes):
+        run = subprocess.Popen(command(folder, "--dask", address), stderr=subprocess.PIPE, text=True)
+        processes.append(run)
+        wait_for_cells(folder, 1, run)
+        assert run.poll() is None
+        processes[1].kill()
+        _, errors = run.communicate(timeout=180)
+        assert run.returncode == 0, errors
+        assert csv_bytes(folder) == uninterrupted
+
+
+def test_a_dask_cluster_that_loses_its_scheduler_is_one_sentence(tmp_path):
+    folder = tmp_path / "results"
+    with cluster(tmp_path, 2) as (address, processes):
+        run = subprocess.Popen(command(folder, "all", "--dask", address), stderr=subprocess.PIPE, text=True)
+        processes.append(run)
+        wait_for_cells(folder, 1, run)
+        processes[0].kill()
+        _, errors = run.communicate(timeout=180)
+    error = errors.splitlines()[-1]
+    assert run.returncode == 2 and "Traceback" not in errors
+    assert error.startswith(f"error: --dask {address}: the connection") and "again to go on" in error
+
+
+def test_a_dask_cluster_without_workers_is_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr("bayesing.cli.PATIENCE", 1)
+    folder = tmp_path / "results"
+    with cluster(tmp_path, 0) as (address, _):
+        result = CliRunner().invoke(cli, command(folder, "--dask", address)[3:])
+    assert result.exit_code == 2 and result.output.count("\n") == 1 and not folder.exists()
+    assert f"error: --dask {address}: expected a scheduler with workers, found none" in result.output
 
 
 def test_quick_is_small():

@@ -17,7 +17,11 @@ import click
 from . import __version__
 
 if TYPE_CHECKING:
+    from distributed import Client
+
     from .empirical_bayes import EmpiricalBayes
+
+PATIENCE = 10  # seconds to wait for a Dask scheduler, and for its first worker
 
 
 @contextmanager
@@ -221,6 +225,9 @@ def _cluster(address: str | None) -> Iterator[None]:
     if address is None:
         yield
         return
+    import logging
+    from concurrent.futures import CancelledError
+
     import joblib
 
     try:
@@ -229,12 +236,32 @@ def _cluster(address: str | None) -> Iterator[None]:
         raise ValueError(
             "--dask needs the packages dask and distributed: pip install 'bayesing[dask]'."
         ) from error
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # its tracebacks hide our sentence
     try:
-        client = Client(address, timeout="10s")  # type: ignore[no-untyped-call]
+        client = Client(address, timeout=f"{PATIENCE}s")  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise ValueError(f"--dask {address}: expected the address of a Dask scheduler ({error}).") from error
-    with client, joblib.parallel_config(backend="dask"):
-        yield
+    try:
+        with client, joblib.parallel_config(backend="dask"):
+            _wait_for_workers(client, address)
+            yield
+    except (CancelledError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # of a file
+            raise
+        raise ValueError(
+            f"--dask {address}: the connection to the scheduler was lost. Finished cells are kept: check the "
+            "cluster and run the same command again to go on."
+        ) from error
+
+
+def _wait_for_workers(client: Client, address: str) -> None:
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except TimeoutError as error:
+        raise ValueError(
+            f"--dask {address}: expected a scheduler with workers, found none in {PATIENCE} seconds. Start some "
+            f"with 'dask worker {address} --nthreads 1' and run the same command again."
+        ) from error
 
 
 def _as_json(eb: EmpiricalBayes) -> dict[str, Any]:
@@ -284,4 +311,4 @@ def main() -> None:
         sys.exit(130)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter tries again to flush, and complains
-        _fail(f"{error.filename or 'standard output'}: {error.strerror}.")
+        _fail(f"{error.filename or 'standard output'}: {error.strerror or error}.")
