@@ -243,7 +243,17 @@ EVERY = ("auto", "plefka", "susceptibility", "spectral", "pseudolikelihood")
 def test_every_method_sets_every_attribute(method):
     X = bs.simulate(40, 30, J=0.6, H=0.3, seed=3, sweeps=3).spins
     eb = bs.EmpiricalBayes(method, random_state=0).fit(X)
-    for name in ["gamma_", "J_", "H_", "gamma_error_", "J_error_", "H_error_", "J0_", "J0_error_", "at_distance_"]:
+    for name in [
+        "gamma_",
+        "J_",
+        "H_",
+        "gamma_error_",
+        "J_error_",
+        "H_error_",
+        "J0_",
+        "J0_error_",
+        "at_distance_",
+    ]:
         assert np.isfinite(getattr(eb, name)), name
     assert eb.gamma_error_ > 0 and eb.J_error_ > 0 and eb.H_error_ > 0
     assert eb.method_ == ("spectral" if method == "auto" else method)

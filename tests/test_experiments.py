@@ -10,13 +10,19 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from distributed import Client
 
 import bayesing as bs
+from bayesing.cli import cli
 from bayesing.experiments import runner
+from bayesing.experiments.figures import draw
 from bayesing.experiments.reproduce import reproduce, select, workload
 from bayesing.experiments.specification import (
     NAMES,
@@ -80,7 +86,8 @@ def test_all_is_the_paper_and_names_count_once():
 
 def test_a_cell_holds_estimates_of_nested_subsets():
     cell, work = Cell("anneal", "laplace", 30, 0.2, 0.6), Work((5, 12), 3)
-    _, text = runner.simulate_cell(cell, work, seed=1)
+    _, text, warned = runner.simulate_cell(cell, work, seed=1)
+    assert warned == []
     rows = list(csv.DictReader(text.splitlines()))
     assert [(row["repeat"], row["N"]) for row in rows] == [
         (str(r), str(N)) for r in range(3) for N in (5, 12)
@@ -124,13 +131,39 @@ def test_comparison_with_a_printed_cell():
     assert not comparison(0.82, 0.0119, "0.82", "0.02").sd_within
 
 
-def test_exponents_of_appendix_c():
-    experiment = load("appendix-c")
-    rows = [
+def test_a_z_of_nothing_has_no_minus():
+    for mean, z in ((0.8199, "+0.0"), (0.81495, "+0.0"), (0.81, "-3.1"), (0.8201, "+0.0")):
+        row = comparison(mean, 0.02, "0.82", "0.02").ours
+        table = replace(load("table1"), printed=(Printed(300, 120, 0.0, 0.8, "0.82", "0.02"),))
+        text = markdown([(table, [row])], [])
+        assert f"| {z} |" in text and "-0.0 " not in text
+        assert "| combined standard error |" in text
+
+
+def rows_of_appendix_c(experiment):
+    return [
         Row(panel.label, n, N, panel.H, 0.6, 60, 0, 0, 0, 0, 0, 0, -0.69, -2.0 * n**0.5, 3.0 * n**-1.0)
         for panel in experiment.panels
         for n, N in panel.sizes
     ]
+
+
+def test_the_figure_of_appendix_c_can_be_read():
+    experiment = load("appendix-c")
+    figure = draw(experiment, rows_of_appendix_c(experiment), [])
+    figure.draw_without_rendering()
+    for ax in figure.axes:
+        assert ax.get_ylabel() == "|e|, |Phi|, |phi2|"
+        labels = [label for label in ax.get_xticklabels(which="both") if label.get_text()]
+        assert [label.get_text() for label in labels] == ["100", "200", "400", "800"]
+        boxes = [label.get_window_extent() for label in labels]
+        assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+        assert not ax.get_legend().get_window_extent().overlaps(ax.get_window_extent())
+
+
+def test_exponents_of_appendix_c():
+    experiment = load("appendix-c")
+    rows = rows_of_appendix_c(experiment)
     found = {(panel, quantity): (fit, want) for panel, quantity, fit, want in exponents(experiment, rows)}
     assert found["H = 0.2, N = 0.4 n", "phi2"] == pytest.approx((-1.0, 2.0))
     assert found["H = 0, N = 30", "Phi"] == pytest.approx((0.5, 0.0))
@@ -151,6 +184,25 @@ def test_a_reproduction_from_end_to_end(tmp_path):
     before = {path: path.read_bytes() for path in tmp_path.glob("*.csv")}
     reproduce(experiments, tmp_path, small=True, progress=lambda *_: pytest.fail("nothing is left to do"))
     assert {path: path.read_bytes() for path in tmp_path.glob("*.csv")} == before
+
+
+def test_the_summary_covers_all_that_the_folder_holds(tmp_path):
+    def covered(*names):
+        reproduce(select(names, small=True), tmp_path, small=True)
+        text = (tmp_path / "summary.md").read_text()
+        line = next(line for line in text.splitlines() if line.startswith("- experiments: "))
+        return line.removeprefix("- experiments: "), text
+
+    assert covered("appendix-c")[0] == "appendix-c (quick)"
+    listed, text = covered("fig7")
+    assert (
+        listed == "table3, fig7, appendix-c (quick)"
+    )  # in the order of the paper; Table III has Fig. 7's cells
+    assert "exponent of n, fitted" in text and "compared at full scale only" in text
+    assert {path.name for path in tmp_path.glob("*.csv")} == {"appendix-c.csv", "fig7.csv"}  # those named
+    cell = next(iter(cells_of(select(["appendix-c"], small=True)[0])))
+    (tmp_path / "cells" / f"{cell.name}.csv").write_text("")
+    assert covered("fig7")[0] == "table3, fig7 (quick)"
 
 
 def test_the_summary_lists_printed_cells_and_infinite_estimates(tmp_path):
@@ -209,6 +261,7 @@ def uninterrupted(tmp_path_factory):
     folder = tmp_path_factory.mktemp("uninterrupted")
     result = subprocess.run(command(folder), capture_output=True, text=True, check=True)
     assert "summary.md" in result.stdout and "16/16 cells, 100% of the work" in result.stderr
+    assert result.stderr.splitlines()[0] == f"16 of 16 cells to simulate, results in {folder}"
     return csv_bytes(folder)
 
 
@@ -236,6 +289,75 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(tmp_path, uninterrupt
     assert {k: v for k, v in csv_bytes(tmp_path).items() if not k.startswith(".")} == uninterrupted
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: "",
+        lambda text: text[: text.index("\n") + 1],  # the header alone
+        lambda text: text[: text.rindex("\n", 0, -1) + 1],  # the last row is gone
+        lambda text: text[:-3],  # and here a part of it
+        lambda text: text.replace("interior", "interior,0", 1),
+        lambda text: text.replace("0.", "\0.", 1),
+        lambda text: text.replace("gamma", "Gamma"),
+        lambda text: text + text.splitlines()[-1] + "\n",
+    ],
+)
+def test_a_damaged_cell_is_simulated_again(tmp_path, damage):
+    cell = Cell("anneal", "gaussian", 60, 0.4, 0.4)
+    runner.run([cell], tmp_path, small=True)
+    path = tmp_path / "cells" / f"{cell.name}.csv"
+    text = path.read_text()
+    assert damage(text) != text and runner.finished([cell], tmp_path, small=True) == {cell}
+    path.write_text(damage(text))
+    assert runner.finished([cell], tmp_path, small=True) == set()
+    with pytest.warns(bs.BayesingWarning, match=rf"{cell.name}.csv: .*damaged.*again"):
+        runner.run([cell], tmp_path, small=True)
+    assert path.read_text() == text
+
+
+@pytest.mark.parametrize("backend", ["sequential", "loky"])
+def test_warnings_of_a_worker_are_shown_by_the_client_once_a_cell(tmp_path, backend):
+    script = tmp_path / "script.py"
+    script.write_text(WARNING_WORKER)
+    result = subprocess.run(
+        [sys.executable, str(script), backend, str(tmp_path / "r")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = [line for line in result.stderr.splitlines() if "Warning" in line]
+    assert len(lines) == 2
+    for line, J in zip(sorted(lines), ("0.4", "0"), strict=True):
+        assert "NotEquilibratedWarning" in line and f"n60-H0.4-J{J}:" in line
+        assert "5 warning(s) in 5 repeats" in line and "for n = 60" in line
+
+
+WARNING_WORKER = """
+import sys, warnings
+from pathlib import Path
+import joblib
+import bayesing as bs
+from bayesing.experiments import runner
+from bayesing.experiments.specification import Cell
+
+plain = runner.simulate
+
+def simulate(n, *arguments, **options):
+    warnings.warn(f"Not equilibrated for n = {n}.", bs.NotEquilibratedWarning)
+    return plain(n, *arguments, **options)
+
+def simulate_cell(*arguments, plain=runner.simulate_cell):
+    runner.simulate = simulate  # in the worker, which imports its own
+    return plain(*arguments)
+
+if __name__ == "__main__":
+    runner.simulate_cell = simulate_cell
+    cells = [Cell("anneal", "gaussian", 60, 0.4, J) for J in (0.0, 0.4)]
+    with joblib.parallel_config(backend=sys.argv[1], n_jobs=2 if sys.argv[1] == "loky" else 1):
+        runner.run(cells, Path(sys.argv[2]), small=True)
+"""
+
+
 def test_results_of_other_settings_are_not_mixed(tmp_path):
     runner.prepare(tmp_path, small=True, seed=0)
     result = subprocess.run(command(tmp_path, "--seed", "1"), capture_output=True, text=True, check=False)
@@ -244,6 +366,28 @@ def test_results_of_other_settings_are_not_mixed(tmp_path):
     (tmp_path / "settings.json").write_text("{")
     with pytest.raises(ValueError, match="other settings"):
         runner.prepare(tmp_path, small=True, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--seed", "-1"], "--seed must be at least 0: found --seed=-1"),
+        (["--jobs", "0"], "or -1 for one each: found --jobs=0"),
+        (["--jobs", "-2"], "found --jobs=-2"),
+        (["--jobs", "100000"], "found --jobs=100000"),
+        (["-o", ""], "-o '': expected the name of a folder, found an empty one"),
+        (["-o", "file"], "-o 'file': expected the name of a folder, found that"),
+        (["-o", "file/r"], "file is not one. Choose another."),
+        (["-o", "link"], "link is not one"),
+    ],
+)
+def test_wrong_arguments_are_one_sentence_and_leave_nothing_behind(tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to("nowhere")
+    result = CliRunner().invoke(cli, ["reproduce", "table3", "--quick", *arguments])
+    assert result.exit_code == 2 and message in result.output and result.output.count("\n") == 1
+    assert sorted(os.listdir()) == ["file", "link"] and (tmp_path / "file").read_text() == ""
 
 
 def test_unknown_experiments_and_clusters(tmp_path):
@@ -258,45 +402,65 @@ def test_unknown_experiments_and_clusters(tmp_path):
         assert result.returncode == 2 and message in result.stderr and "Traceback" not in result.stderr
 
 
-def test_a_dask_cluster_that_loses_a_worker_gives_the_same_results(tmp_path, uninterrupted):
-    """A real scheduler and two worker processes on this machine; one is killed after the first finished cell."""
+@contextmanager
+def cluster(tmp_path, n_workers):
+    """A real scheduler and worker processes on this machine: its address, and the processes, the scheduler first."""
     dask = [sys.executable, "-m", "dask"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     address_file = tmp_path / "scheduler.json"
-    options = ["--scheduler-file", str(address_file)]
-    processes = [
-        subprocess.Popen(
-            [*dask, "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", *options], **quiet
-        )
-    ]
+    options = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(address_file)]
+    worker = [*dask, "worker", "--nthreads", "1", "--no-nanny", "--local-directory", str(tmp_path), *options]
+    processes = [subprocess.Popen([*dask, "scheduler", "--port", "0", *options], **quiet)]
     try:
-        workers = [
-            subprocess.Popen(
-                [*dask, "worker", "--host", "127.0.0.1", "--nthreads", "1", "--no-nanny", "--no-dashboard", *options,
-                 "--local-directory", str(tmp_path)], **quiet,
-            )
-            for _ in range(2)
-        ]  # fmt: skip
-        processes += workers
+        processes += [subprocess.Popen(worker, **quiet) for _ in range(n_workers)]
         end = time.monotonic() + 60
         while not address_file.exists() and time.monotonic() < end:
             time.sleep(0.05)
         address = json.loads(address_file.read_text())["address"]
-        with Client(address) as client:
-            client.wait_for_workers(2, timeout=60)
-        folder = tmp_path / "results"
-        run = subprocess.Popen(command(folder, "--dask", address), stderr=subprocess.PIPE, text=True)
-        processes.append(run)
-        wait_for_cells(folder, 1, run)
-        assert run.poll() is None
-        workers[0].kill()
-        _, errors = run.communicate(timeout=180)
-        assert run.returncode == 0, errors
-        assert csv_bytes(folder) == uninterrupted
+        if n_workers:
+            with Client(address) as client:
+                client.wait_for_workers(n_workers, timeout=60)
+        yield address, processes
     finally:
         for process in processes:
             process.kill()
             process.wait()
+
+
+def test_a_dask_cluster_that_loses_a_worker_gives_the_same_results(tmp_path, uninterrupted):
+    """One of two workers is killed after the first finished cell."""
+    folder = tmp_path / "results"
+    with cluster(tmp_path, 2) as (address, processes):
+        run = subprocess.Popen(command(folder, "--dask", address), stderr=subprocess.PIPE, text=True)
+        processes.append(run)
+        wait_for_cells(folder, 1, run)
+        assert run.poll() is None
+        processes[1].kill()
+        _, errors = run.communicate(timeout=180)
+        assert run.returncode == 0, errors
+        assert csv_bytes(folder) == uninterrupted
+
+
+def test_a_dask_cluster_that_loses_its_scheduler_is_one_sentence(tmp_path):
+    folder = tmp_path / "results"
+    with cluster(tmp_path, 2) as (address, processes):
+        run = subprocess.Popen(command(folder, "all", "--dask", address), stderr=subprocess.PIPE, text=True)
+        processes.append(run)
+        wait_for_cells(folder, 1, run)
+        processes[0].kill()
+        _, errors = run.communicate(timeout=180)
+    error = errors.splitlines()[-1]
+    assert run.returncode == 2 and "Traceback" not in errors
+    assert error.startswith(f"error: --dask {address}: the connection") and "again to go on" in error
+
+
+def test_a_dask_cluster_without_workers_is_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr("bayesing.cli.PATIENCE", 1)
+    folder = tmp_path / "results"
+    with cluster(tmp_path, 0) as (address, _):
+        result = CliRunner().invoke(cli, command(folder, "--dask", address)[3:])
+    assert result.exit_code == 2 and result.output.count("\n") == 1 and not folder.exists()
+    assert f"error: --dask {address}: expected a scheduler with workers, found none" in result.output
 
 
 def test_quick_is_small():
@@ -304,6 +468,21 @@ def test_quick_is_small():
         small = quick(load(name))
         assert max(n for panel in small.panels for n, _ in panel.sizes) <= 160 and small.repeats <= 5
         assert small.printed == () and len(small.J) <= 4
+        assert small.title == f"{load(name).title} (quick)"
+
+
+def test_quick_keeps_what_the_panels_say_of_N():
+    labels = {panel.label: panel.sizes for panel in quick(load("appendix-c")).panels}
+    for H in ("0", "0.2"):
+        assert labels[f"H = {H}, N = 30"] == ((20, 30), (40, 30), (80, 30), (160, 30))
+        assert labels[f"H = {H}, N = 0.4 n"] == ((20, 8), (40, 16), (80, 32), (160, 64))
+    assert quick(load("fig3")).panels[0].sizes == ((60, 6), (60, 12), (60, 24), (60, 36), (60, 60))
+    assert quick(load("table1")).panels[0].sizes == ((60, 24), (100, 40))
+    assert quick(load("table3")).panels[0].sizes == ((60, 5), (100, 5))
+    for name in ("fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "equilibrium"):
+        for panel, small in zip(load(name).panels, quick(load(name)).panels, strict=True):
+            for (_, N), (_, fewer) in zip(panel.sizes, small.sizes, strict=True):
+                assert fewer == (N // 5 if panel.H == 0 else N)
 
 
 def test_the_reproduction_uses_the_same_estimator_as_the_class():

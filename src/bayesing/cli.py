@@ -17,7 +17,11 @@ import click
 from . import __version__
 
 if TYPE_CHECKING:
+    from distributed import Client
+
     from .empirical_bayes import EmpiricalBayes
+
+PATIENCE = 10  # seconds to wait for a Dask scheduler, and for its first worker
 
 
 @contextmanager
@@ -186,7 +190,7 @@ def _demo(seed: int, output: str, force: bool) -> None:
 @cli.command(short_help="Reproduce the paper's tables and figures.")
 @click.argument("names", nargs=-1)
 @click.option("--quick", is_flag=True, help="The same in small, in under a minute.")
-@click.option("--jobs", type=int, default=1, show_default=True, help="Processes.")
+@click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1 is one for each core.")
 @click.option("--dask", metavar="ADDRESS", help="Run on a Dask cluster, tcp://host:port, instead.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed.")
 @click.option(
@@ -198,7 +202,7 @@ def reproduce(
     """Reproduce the experiments NAMES of the paper, or all of them.
 
     table1 table2 table3 fig2 fig3 fig4 fig5 fig6 fig7 fig8 appendix-c, or "all"; beyond the paper, equilibrium.
-    A run that was interrupted goes on where it stopped.
+    A run that was interrupted goes on where it stopped. The summary covers all that the folder holds.
     """
     with _plain_errors():
         import joblib
@@ -206,18 +210,40 @@ def reproduce(
         from .experiments.display import Display
         from .experiments.reproduce import reproduce as run
         from .experiments.reproduce import select, workload
+        from .experiments.runner import check, finished
 
         experiments = select(names or ("all",), quick)
         costs = workload(experiments, quick)
+        _check_run(seed, jobs, output)
         folder = Path(output)
-        done = {cell for cell in costs if (folder / "cells" / f"{cell.name}.csv").exists()}
+        check(folder, quick, seed)
+        done = finished(costs, folder, quick)
         with (
             _cluster(dask),
-            Display(costs, done) as progress,
+            Display(costs, done, folder) as progress,
             joblib.parallel_config(n_jobs=None if dask else jobs),
         ):
             run(experiments, folder, quick, seed, progress)
     click.echo(f"Look at {folder / 'summary.md'} and the figures beside it.")
+
+
+def _check_run(seed: int, jobs: int, output: str) -> None:
+    """Raise a ValueError that names the option at fault, before anything is written."""
+    import joblib
+
+    from .arguments import count
+    from .files import check_folder
+
+    count("--seed", seed, 0)
+    most = 4 * joblib.cpu_count()
+    if jobs != -1 and not 1 <= jobs <= most:
+        raise ValueError(
+            f"--jobs must be from 1 to {most}, four for each core, or -1 for one each: found --jobs={jobs}."
+        )
+    try:
+        check_folder(output)
+    except ValueError as error:
+        raise ValueError(f"-o {output!r}: {error}") from error
 
 
 @contextmanager
@@ -226,6 +252,9 @@ def _cluster(address: str | None) -> Iterator[None]:
     if address is None:
         yield
         return
+    import logging
+    from concurrent.futures import CancelledError
+
     import joblib
 
     try:
@@ -234,12 +263,32 @@ def _cluster(address: str | None) -> Iterator[None]:
         raise ValueError(
             "--dask needs the packages dask and distributed: pip install 'bayesing[dask]'."
         ) from error
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # its tracebacks hide our sentence
     try:
-        client = Client(address, timeout="10s")  # type: ignore[no-untyped-call]
+        client = Client(address, timeout=f"{PATIENCE}s")  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise ValueError(f"--dask {address}: expected the address of a Dask scheduler ({error}).") from error
-    with client, joblib.parallel_config(backend="dask"):
-        yield
+    try:
+        with client, joblib.parallel_config(backend="dask"):
+            _wait_for_workers(client, address)
+            yield
+    except (CancelledError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # of a file
+            raise
+        raise ValueError(
+            f"--dask {address}: the connection to the scheduler was lost. Finished cells are kept: check the "
+            "cluster and run the same command again to go on."
+        ) from error
+
+
+def _wait_for_workers(client: Client, address: str) -> None:
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except TimeoutError as error:
+        raise ValueError(
+            f"--dask {address}: expected a scheduler with workers, found none in {PATIENCE} seconds. Start some "
+            f"with 'dask worker {address} --nthreads 1' and run the same command again."
+        ) from error
 
 
 def _as_json(eb: EmpiricalBayes) -> dict[str, Any]:
@@ -308,4 +357,4 @@ def main() -> None:
         sys.exit(130)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter tries again to flush, and complains
-        _fail(f"{error.filename or 'standard output'}: {error.strerror}.")
+        _fail(f"{error.filename or 'standard output'}: {error.strerror or error}.")

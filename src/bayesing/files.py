@@ -45,6 +45,19 @@ def check_output(path: str | os.PathLike[str], force: bool = False) -> None:
         raise ValueError(f"{path}: expected a directory that can be written to, found that {folder} cannot.")
 
 
+def check_folder(path: str) -> None:
+    """Raise a ValueError unless ``path`` is a folder that can be written to, or can be made one."""
+    if not path:
+        raise ValueError("expected the name of a folder, found an empty one.")
+    folder = Path(os.path.abspath(path))
+    while not os.path.lexists(folder):
+        folder = folder.parent
+    if not folder.is_dir():
+        raise ValueError(f"expected the name of a folder, found that {folder} is not one. Choose another.")
+    if not os.access(folder, os.W_OK):
+        raise ValueError(f"expected a folder that can be written to, found that {folder} cannot.")
+
+
 def check_input(path: Path) -> None:
     """Raise a ValueError unless there is a file to read."""
     if not path.is_file():

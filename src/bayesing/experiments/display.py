@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -11,9 +12,10 @@ from .specification import Cell
 
 
 class Display:
-    """A bar with time left on a terminal, a plain line now and then elsewhere."""
+    """A bar with time left on a terminal, a plain line at first and now and then elsewhere."""
 
-    def __init__(self, costs: dict[Cell, float], done: set[Cell]) -> None:
+    def __init__(self, costs: dict[Cell, float], done: set[Cell], folder: Path) -> None:
+        self.folder = folder
         self.cells, self.finished = len(costs), len(done)
         self.total, self.spent = sum(costs.values()), sum((costs[cell] for cell in done), 0.0)
         self.shown = self.finished
@@ -34,6 +36,8 @@ class Display:
         label = f"{self.finished}/{self.cells}"
         self.task = self.bar.add_task("", total=self.total, cells=label)
         self.bar.update(self.task, completed=self.spent)
+        if self.bar.disable:
+            _say(f"{self.cells - self.finished} of {self.cells} cells to simulate, results in {self.folder}")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -48,8 +52,8 @@ class Display:
             self.finished - self.shown >= self.cells / 10 or self.finished == self.cells
         ):
             self.shown = self.finished
-            print(
-                f"{label} cells, {100 * self.spent / self.total:.0f}% of the work",
-                file=sys.stderr,
-                flush=True,
-            )
+            _say(f"{label} cells, {100 * self.spent / self.total:.0f}% of the work")
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

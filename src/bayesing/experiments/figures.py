@@ -21,7 +21,8 @@ def draw(experiment: Experiment, rows: list[Row], printed: list[Printed]) -> Fig
     from matplotlib.figure import Figure
 
     count = 2 if experiment.kind == "fields" else len(experiment.panels)
-    figure = Figure(figsize=(4.6 * count, 4.0), layout="constrained")
+    height = 5.2 if experiment.kind == "orders" else 4.0  # with legends below
+    figure = Figure(figsize=(4.6 * count, height), layout="constrained")
     axes = figure.subplots(1, count, squeeze=False)[0]
     figure.suptitle(experiment.title)
     if experiment.kind == "estimates":
@@ -37,17 +38,12 @@ def draw(experiment: Experiment, rows: list[Row], printed: list[Printed]) -> Fig
         fitted = {(panel, quantity): value for panel, quantity, value, _ in exponents(experiment, rows)}
         for ax, panel in zip(axes, experiment.panels, strict=True):
             here = [row for row in rows if row.panel == panel.label]
-            for quantity, predicted in (panel.predicted or {}).items():
-                label = f"{quantity}: {fitted[panel.label, quantity]:+.2f} ({predicted:+g})"
-                ax.loglog(
-                    [row.n for row in here],
-                    np.abs([getattr(row, quantity) for row in here]),
-                    "o-",
-                    label=label,
-                )
+            labels = {
+                quantity: f"{quantity}: {fitted[panel.label, quantity]:+z.2f} ({predicted:+g})"
+                for quantity, predicted in (panel.predicted or {}).items()
+            }
+            _orders(ax, here, labels)
             ax.set_title(panel.label)
-            ax.set_xlabel("n")
-            ax.legend(title="exponent (predicted)")
     return figure
 
 
@@ -63,6 +59,17 @@ def _estimates(ax: Axes, rows: list[Row], printed: list[Printed]) -> None:
     ax.set_ylabel("J estimated")
     ax.set_ylim(bottom=0)
     ax.legend(title="(n, N)", fontsize="small")
+
+
+def _orders(ax: Axes, rows: list[Row], labels: dict[str, str]) -> None:
+    n = [row.n for row in rows]
+    for quantity, label in labels.items():
+        ax.loglog(n, np.abs([getattr(row, quantity) for row in rows]), "o-", label=label)
+    ax.set_xticks(n, labels=map(str, n))
+    ax.set_xticks([], minor=True)
+    ax.set_xlabel("n")
+    ax.set_ylabel(", ".join(f"|{quantity}|" for quantity in labels))
+    ax.legend(title="exponent (predicted)", loc="upper center", bbox_to_anchor=(0.5, -0.15))  # off the curves
 
 
 def _curves(ax: Axes, rows: list[Row], quantity: str) -> Axes:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from ..files import writing
 from .figures import draw, save
-from .runner import Progress, cost, run
-from .specification import PAPER, Cell, Experiment, catalogue, cells_of, load, quick
+from .runner import Progress, cost, finished, run
+from .specification import NAMES, PAPER, Cell, Experiment, catalogue, cells_of, load, quick
 from .summary import markdown, rows_of, write_csv
 
 
@@ -28,6 +28,12 @@ def workload(experiments: Sequence[Experiment], small: bool) -> dict[Cell, float
     return {cell: cost(cell, works[cell]) for experiment in experiments for cell in cells_of(experiment)}
 
 
+def complete(folder: Path, small: bool) -> list[Experiment]:
+    """Experiments whose cells are all in the folder, whichever run they come from."""
+    done = finished(catalogue(small), folder, small)
+    return [experiment for experiment in select(NAMES, small) if done.issuperset(cells_of(experiment))]
+
+
 def reproduce(
     experiments: Sequence[Experiment],
     folder: Path,
@@ -35,26 +41,26 @@ def reproduce(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> None:
-    """Simulate what is missing in ``folder`` and write everything that follows from the cells."""
+    """Simulate what is missing in ``folder`` and write everything that follows from the cells.
+
+    CSV files and figures are those of ``experiments``; the summary covers all that the folder holds.
+    """
     start = time.perf_counter()
     run(workload(experiments, small), folder, small, seed, progress)
     printed = [value for name in ("table1", "table2", "table3") for value in load(name).printed]
-    results = []
+    covered = complete(folder, small)
+    rows = {experiment.name: rows_of(experiment, folder) for experiment in covered}
     for experiment in experiments:
-        rows = rows_of(experiment, folder)
-        write_csv(rows, folder / f"{experiment.name}.csv")
-        save(
-            draw(experiment, rows, [] if small or experiment.prior == "laplace" else printed),
-            folder,
-            experiment.name,
-        )
-        results.append((experiment, rows))
+        write_csv(rows[experiment.name], folder / f"{experiment.name}.csv")
+        marks = [] if small or experiment.prior == "laplace" else printed
+        save(draw(experiment, rows[experiment.name], marks), folder, experiment.name)
     packages = ", ".join(f"{name} {version(name)}" for name in ("bayesing", "numpy", "scipy", "numba"))
     header = [
-        f"- experiments: {', '.join(experiment.name for experiment in experiments)}"
-        + (" (quick)" if small else ""),
+        f"- experiments: {', '.join(rows)}" + (" (quick)" if small else ""),
         f"- seed {seed}; Python {platform.python_version()}, {packages}",
         f"- time of this run: {(time.perf_counter() - start) / 60:.1f} minutes (finished cells are not run again)",
     ]
+    if small:
+        header.append("- values printed in the paper are compared at full scale only, without --quick")
     with writing(folder / "summary.md", force=True) as file:
-        file.write(markdown(results, header).encode())
+        file.write(markdown([(e, rows[e.name]) for e in covered], header).encode())

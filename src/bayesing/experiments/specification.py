@@ -111,16 +111,26 @@ def load(name: str) -> Experiment:
 
 
 def quick(experiment: Experiment) -> Experiment:
-    """The same in small: a fifth of the spins (and of the samples where H = 0), few J, few repeats."""
-
-    def small(panel: Panel) -> Panel:
-        sizes = tuple((n // 5, max(3, N // 5) if panel.H == 0 else N) for n, N in panel.sizes)
-        n = panel.sizes[0][0]
-        return replace(panel, sizes=sizes, label=panel.label.replace(f"n = {n}", f"n = {n // 5}"))
-
+    """The same in small: a fifth of the spins (and of the samples that grow with them), few J, few repeats."""
     J = tuple(J for J in experiment.J if round(J * 10) % 4 == 0) or experiment.J
-    panels = tuple(map(small, experiment.panels))
-    return replace(experiment, J=J, repeats=min(experiment.repeats, 5), panels=panels, printed=())
+    panels = tuple(map(_small, experiment.panels))
+    title, repeats = f"{experiment.title} (quick)", min(experiment.repeats, 5)
+    return replace(experiment, title=title, J=J, repeats=repeats, panels=panels, printed=())
+
+
+def _small(panel: Panel) -> Panel:
+    keep = _same_samples(panel)
+    sizes = tuple((n // 5, N if keep else max(3, N // 5)) for n, N in panel.sizes)
+    n = panel.sizes[0][0]
+    return replace(panel, sizes=sizes, label=panel.label.replace(f"n = {n}", f"n = {n // 5}"))
+
+
+def _same_samples(panel: Panel) -> bool:
+    """Whether several n have the same N: then N is a constant, and else it is meant in proportion to n."""
+    samples: dict[int, set[int]] = defaultdict(set)
+    for n, N in panel.sizes:
+        samples[n].add(N)
+    return len(samples) > 1 and len(set(map(frozenset, samples.values()))) == 1
 
 
 def cells_of(experiment: Experiment) -> list[Cell]:

@@ -172,9 +172,9 @@ def markdown(results: list[tuple[Experiment, list[Row]]], header: list[str]) -> 
                 f"{len(comparisons)} printed cells: {beyond} mean(s) and {spreads} standard deviation(s) are out of "
                 "tolerance, which is half the last printed digit + 3 combined standard errors for means, 15% + half "
                 "the last digit for standard deviations. z counts what exceeds half the last digit. "
-                + experiment.note,
+                f"{experiment.note}".strip(),
                 "",
-                "| n | N | H | J | ours | paper | standard error | z | sd ours | sd paper | infinite | |",
+                "| n | N | H | J | ours | paper | combined standard error | z | sd ours | sd paper | infinite | |",
                 "|---|---|---|---|---|---|---|---|---|---|---|---|",
                 *(_line(c) for c in comparisons),
                 "",
@@ -187,7 +187,7 @@ def markdown(results: list[tuple[Experiment, list[Row]]], header: list[str]) -> 
                 "|---|---|---|---|",
             ]
             lines += [
-                f"| {p} | {q} | {fit:+.2f} | {want:+g} |" for p, q, fit, want in exponents(experiment, rows)
+                f"| {p} | {q} | {fit:+z.2f} | {want:+g} |" for p, q, fit, want in exponents(experiment, rows)
             ]
             lines += [""]
     infinite = [(e.name, row) for e, rows in results for row in rows if row.infinite]
@@ -209,5 +209,5 @@ def _line(c: Comparison) -> str:
     p = c.printed
     return (
         f"| {p.n} | {p.N} | {p.H:g} | {p.J:g} | {c.ours.J_mean:.4f} | {p.mean} | "
-        f"{c.error:.4f} | {c.z:+.1f} | {c.ours.J_sd:.3f} | {p.sd} | {c.ours.infinite} | {mark.strip()} |"
+        f"{c.error:.4f} | {c.z:+z.1f} | {c.ours.J_sd:.3f} | {p.sd} | {c.ours.infinite} | {mark.strip()} |"
     )
