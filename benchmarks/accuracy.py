@@ -3,8 +3,8 @@
     python benchmarks/accuracy.py FOLDER [--jobs 2]
 
 Each finished piece of work is a file in FOLDER/cells, so that an interrupted run goes on where it stopped. At the
-end estimates.csv holds every estimate of every data set, accuracy.csv their means and errors, accuracy-H*.png the
-relative errors over (J, N/n), and tables.md what docs/accuracy.md shows.
+end estimates.csv holds every estimate of every data set, accuracy.csv their means and errors, and accuracy-H*.png the
+relative errors over (J, N/n); the worst cells of each claim in docs/accuracy.md are printed.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import io
 import itertools
 import math
 import warnings
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -99,6 +100,101 @@ def _path(folder: Path, key: tuple[float, float, int]) -> Path:
     return folder / "cells" / f"J{key[0]}-H{key[1]}-{key[2]}.csv"
 
 
+def load(folder: Path) -> dict[str, np.ndarray]:
+    """All estimates by column, with that of "auto", which follows from the others by its rule."""
+    with (folder / "estimates.csv").open() as file:
+        rows = [[float(value) for value in row] for row in itertools.islice(csv.reader(file), 1, None)]
+    table = dict(zip(COLUMNS, np.array(rows).T, strict=True))
+    deep = (1 - table["spectral"] ** 2 * table["r"] < -0.25) & (table["N"] >= 5 * N_SPINS)
+    table["auto"] = np.where(deep, table["pseudolikelihood"], table["spectral"])
+    return table
+
+
+def rmse(values: np.ndarray, J: float) -> float:
+    return float(np.sqrt(np.mean((values - J) ** 2)))
+
+
+def summarise(folder: Path) -> None:
+    """accuracy.csv: mean, standard deviation and root mean square error of each method in each cell."""
+    table = load(folder)
+    rng = np.random.default_rng(0)
+    names = ("naive", *METHODS, "auto")
+    lines = [("J", "H", "N", "repeats", "method", "mean", "sd", "rmse", "floor")]
+    checks = defaultdict(list)
+    maps: dict[tuple[float, str], np.ndarray] = {
+        (H, name): np.zeros((2, len(COUPLINGS), len(SAMPLES))) for H in FIELDS for name in names
+    }
+    for H, (i, J), (k, N) in itertools.product(FIELDS, enumerate(COUPLINGS), enumerate(SAMPLES)):
+        here = (table["J"] == J) & (table["H"] == H) & (table["N"] == N)
+        cell = {name: table[name][here] for name in names}
+        count = int(here.sum())
+        for name, values in cell.items():
+            mean, sd, error = values.mean(), values.std(ddof=1), rmse(values, J)
+            lines.append((J, H, N, count, name, *(f"{x:.4f}" for x in (mean, sd, error, J / N_SPINS))))
+            maps[H, name][:, i, k] = mean / J - 1, error / J
+        where = f"J = {J}, H = {H}, N = {N}"
+        se = {name: values.std(ddof=1) / np.sqrt(count) for name, values in cell.items()}
+        if J <= 0.8 and cell["susceptibility"].std(ddof=1) < 0.1:
+            off = abs(cell["susceptibility"].mean() - J) - 3 * se["susceptibility"]
+            checks["susceptibility: |mean - J| - 3 standard errors, at most 0.03"].append((off, where))
+        if J <= 0.8 and cell["spectral"].std(ddof=1) < 0.1:
+            off = abs(cell["spectral"].mean() - J) - 3 * se["spectral"]
+            checks["spectral, corrected: |mean - J| - 3 standard errors"].append((off, where))
+        if J <= 0.8 and cell["uncorrected"].std(ddof=1) < 0.1:
+            low = (J - cell["uncorrected"].mean() - 3 * se["uncorrected"]) / J
+            if N >= N_SPINS / 3:
+                checks["spectral, uncorrected, alpha >= 1/3: low by at most 12%"].append((low, where))
+            if N >= 3 * N_SPINS:
+                checks["spectral, uncorrected, alpha >= 3: low by at most 3%"].append((low, where))
+        if J == 0.8 and N >= N_SPINS:
+            for name in ("uncorrected", "spectral"):
+                ratio = cell[name].std(ddof=1) / cell["susceptibility"].std(ddof=1)
+                checks[
+                    f"{name}, J = 0.8: standard deviation over that of susceptibility, at most 0.6"
+                ].append((ratio, where))
+        best = min(METHODS, key=lambda name: rmse(cell[name], J))
+        draws = rng.integers(0, count, (400, count))
+        ratios = [rmse(cell["auto"][d], J) / rmse(cell[best][d], J) for d in draws]
+        excess = rmse(cell["auto"], J) / rmse(cell[best], J) - 2 * np.std(ratios)
+        checks["auto: RMSE over that of the best method, less 2 bootstrap errors, at most 1.1"].append(
+            (excess, f"{where}, best: {best}")
+        )
+        if J >= 1:
+            worse = rmse(cell["auto"], J) / rmse(cell["pseudolikelihood"], J)
+            checks["auto, J >= 1: RMSE over that of pseudolikelihood, at most 1"].append((worse, where))
+    with writing(folder / "accuracy.csv", force=True) as file:
+        file.write("".join(",".join(map(str, line)) + "\n" for line in lines).encode())
+    for title, found in checks.items():
+        worst = sorted(found, reverse=True)[:4]
+        print(f"{title}: worst of {len(found)} cells " + "; ".join(f"{x:.3f} ({w})" for x, w in worst))
+    for H in FIELDS:
+        draw(folder / f"accuracy-H{H:g}.png", H, {name: maps[H, name] for name in names})
+
+
+def draw(path: Path, H: float, maps: dict[str, np.ndarray]) -> None:
+    """Root mean square error over J as colour, the relative bias in numbers."""
+    from matplotlib.colors import LogNorm
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(14, 6.4), layout="constrained")
+    axes = figure.subplots(2, 4).ravel()
+    for ax, (name, (bias, error)) in zip(axes, maps.items(), strict=False):
+        image = ax.imshow(error, origin="lower", aspect="auto", cmap="viridis_r", norm=LogNorm(0.005, 1))
+        for (i, k), value in np.ndenumerate(bias):
+            colour = "white" if error[i, k] > 0.08 else "black"
+            ax.text(k, i, f"{100 * value:+.0f}%", ha="center", va="center", fontsize=8, color=colour)
+        ax.set_xticks(range(len(SAMPLES)), [f"{N / N_SPINS:g}" for N in SAMPLES])
+        ax.set_yticks(range(len(COUPLINGS)), [f"{J:g}" for J in COUPLINGS])
+        ax.set_title({"uncorrected": "spectral, uncorrected", "plefka": "plefka (the paper)"}.get(name, name))
+        ax.set_xlabel("N/n")
+        ax.set_ylabel("J")
+    axes[-1].axis("off")
+    figure.colorbar(image, ax=axes[-1], label="RMSE / J", location="left")
+    figure.suptitle(f"n = {N_SPINS}, H = {H:g}: relative error of J (colour) and its bias (numbers)")
+    with writing(path, force=True) as file:
+        figure.savefig(file, format="png", dpi=110)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -107,6 +203,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
     run(arguments.folder, arguments.jobs)
+    summarise(arguments.folder)
 
 
 if __name__ == "__main__":

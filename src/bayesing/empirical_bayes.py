@@ -92,7 +92,7 @@ class EmpiricalBayes(BaseEstimator):
     >>> sim = bs.simulate(n_spins=200, n_samples=80, J=0.5, seed=0)
     >>> eb = bs.EmpiricalBayes().fit(sim.spins)
     >>> print(f"J = {eb.J_:.2f} ± {eb.J_error_:.2f} by {eb.method_}; {eb.regime_}")
-    J = 0.50 ± 0.02 by spectral; paramagnet
+    J = 0.49 ± 0.02 by spectral; paramagnet
     """
 
     def __init__(
