@@ -32,6 +32,45 @@ def fit_against_gram(n: int, N: int) -> None:
         )
 
 
+def methods() -> None:
+    print("\nclosed forms against each other, n = N = 300 and n = 300, N = 3000")
+    for n, N in ((300, 300), (300, 3000)):
+        X = bs.simulate(n, N, J=0.6, seed=0).spins
+        plefka, closed, spectral = seconds(
+            *(
+                lambda X=X, name=name: bs.EmpiricalBayes(name).fit(X)
+                for name in ("plefka", "susceptibility", "spectral")
+            )
+        )
+        print(
+            f"  N = {N:5}   plefka {plefka * 1e3:6.1f} ms   susceptibility {closed * 1e3:6.1f} ms"
+            f", {closed / plefka:.2f} times   spectral {spectral * 1e3:6.1f} ms"
+        )
+    print("\nmethods that are not closed forms")
+    for method, n, N in (
+        ("spectral", 2000, 500),
+        ("spectral", 20_000, 300),
+        ("spectral", 1000, 100_000),
+        ("pseudolikelihood", 200, 400),
+    ):
+        code = (
+            "import resource, time, numpy as np, threadpoolctl, bayesing as bs\n"
+            f"X = bs.simulate({min(n, 2000)}, {min(N, 500)}, J=0.6, seed=0).spins\n"
+            f"X = np.tile(X, ({-(-N // min(N, 500))}, {-(-n // min(n, 2000))}))[:{N}, :{n}].copy()\n"
+            "X[np.random.default_rng(0).random(X.shape) < 0.3] *= -1\n"
+            f"limit = threadpoolctl.threadpool_limits({1 if method == 'pseudolikelihood' else None})\n"
+            f"eb = bs.EmpiricalBayes({method!r}, random_state=0).fit(X[:50, :20])\n"
+            "start = time.perf_counter()\n"
+            f"eb = bs.EmpiricalBayes({method!r}, random_state=0).fit(X)\n"
+            "print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)"
+        )
+        output = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", code], check=True, capture_output=True, text=True
+        )
+        time_, memory = map(float, output.stdout.split())
+        print(f"  {method:17} n = {n:6}, N = {N:7}   {time_:6.2f} s   peak {memory:.2f} GiB")
+
+
 def growth() -> None:
     print("\nfit against n = N (int8): time grows as n N min(n, N)")
     sizes, times = [500, 1000, 2000, 4000], []
@@ -76,5 +115,6 @@ def start_up() -> None:
 if __name__ == "__main__":
     fit_against_gram(2000, 2000)
     fit_against_gram(2000, 200)
+    methods()
     growth()
     start_up()

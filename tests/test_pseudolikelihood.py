@@ -130,3 +130,10 @@ def test_constant_spins_are_left_out():
     assert b.gamma == pytest.approx(a.gamma * 21 / 20) and 4 not in b.targets
     with pytest.raises(ValueError, match=r"at least 2 spins .* that vary: found 1 of 3"):
         fit_pseudolikelihood(np.array([[1, 1, -1], [1, -1, -1], [1, 1, -1]], np.int8))
+
+
+def test_spins_that_share_couplings_are_not_independent():
+    """Over 80 data sets gamma varies as its error says, to 8%; without what spins share it would by 1.4 times."""
+    sets = [bs.simulate(60, 100, J=0.8, seed=seed, sweeps=3).spins for seed in range(80)]
+    found = np.array([(fit.gamma, fit.gamma_error) for fit in map(fit_pseudolikelihood, sets)])
+    assert found[:, 0].std(ddof=1) / np.sqrt(np.mean(found[:, 1] ** 2)) == pytest.approx(1, abs=3 * 0.08)

@@ -46,12 +46,28 @@ def test_weak_couplings_make_the_mean_spin_vary_by_pairs():
     assert v * field_error(m, gamma) == pytest.approx(np.sqrt(2 * gamma * t**2 * v**2 / m.n), rel=2e-3)
 
 
-def test_few_loops_and_few_samples_by_hand():
-    """To lowest order: tr C^2 = n + sum J^2, so that loops of two couplings, the J_ij^2 themselves, vary alone."""
-    n, N, gamma = 10**6, 10**9, 1e-3
-    assert collective_variance(n, N, gamma, 1.0) == pytest.approx(4 * gamma**2 / n**2, rel=0.02)
-    # A sample says x^T C x = n + sum_ij J_ij x_i x_j, of variance 2 sum J^2 = 2 n gamma; four times that over N n^2.
-    assert collective_variance(n, 1, gamma, 1.0) == pytest.approx(8 * gamma / n, rel=0.02)
+def test_variance_by_loops_is_their_sum():
+    """Loops of k couplings contribute 2 k (k-1)^2 x^k/n^2 to the variance of x, and d ln chi_SG = dx/(1 - x)."""
+    n, r = 10**9, 0.7
+    for x in (1e-3, 0.5):
+        loops = sum(2 * k * (k - 1) ** 2 * x**k for k in range(2, 200)) / n**2 / (1 - x) ** 2
+        assert collective_variance(n, 10**30, x / r, r) == pytest.approx(loops, rel=1e-6, abs=0)
+    # The first is the floor: n times the sample variance of n^2/2 couplings varies by 4 gamma^2/n^2.
+    assert collective_variance(n, 10**30, 1e-3, 1.0) == pytest.approx(4e-6 / n**2, rel=0.02, abs=0)
+
+
+def test_variance_by_single_samples_is_that_of_a_quadratic_form():
+    """4 Var(x^T C x)/(N (tr C^2)^2), with x Gaussian of covariance C = (1 + g - J)^-1 but for its fixed diagonal."""
+    n, g = 1500, 0.3
+    rng = np.random.default_rng(0)
+    J = np.triu(rng.normal(0, np.sqrt(g / n), (n, n)), 1)
+    C = np.linalg.inv((1 + g) * np.eye(n) - J - J.T)
+    off = C - np.eye(n)
+    variance = 2 * np.trace(off @ C @ off @ C)
+    expected = 4 * variance / np.trace(C @ C) ** 2
+    cutoff = (1 + 12 / (n * (1 - g) ** 3)) ** -2
+    loops = 4 * g**2 * (1 + 2 * g) / (1 - g) ** 6 / n**2 * cutoff
+    assert collective_variance(n, 1, g, 1.0) - loops == pytest.approx(expected * cutoff, rel=0.03, abs=0)
 
 
 def test_u_statistics_are_unbiased_in_an_enumerated_model():

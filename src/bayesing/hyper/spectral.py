@@ -167,7 +167,7 @@ def law(g: float, nu: float, n: float, nodes: int = 200) -> Spectrum:
     companion[:, 2, 2] = d * a + (1 + g) / g
     roots = np.linalg.eigvals(companion)
     G = roots[np.arange(nodes), np.argmax(np.abs(roots.imag), axis=1)]
-    density = a / math.pi * np.abs((np.polyval(quadratic, G) / G).imag)
+    density = np.abs((np.polyval(quadratic, G) / G).imag)  # up to a factor
     w = density * root * (high - low) * np.sin(angle) * (math.pi / nodes)
     w *= min(a, 1) / w.sum()
     if a < 1:
