@@ -33,7 +33,7 @@ COUPLINGS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2)
 FIELDS = (0.0, 0.2, 0.4)
 SAMPLES = (30, 120, 300, 1000, 3000)
 REPEATS, PIECE = 50, 10
-TARGETS = 32  # spins of "pseudolikelihood"
+TARGETS, FEW_TARGETS = 32, 8  # spins of "pseudolikelihood"; fewer below J = 0.6, where it is far off
 METHODS = ("plefka", "susceptibility", "spectral", "uncorrected", "pseudolikelihood")
 COLUMNS = (
     "J",
@@ -66,7 +66,7 @@ def piece(J: float, H: float, start: int) -> str:
             m = bs.SpinMoments.of(X)
             x = N_SPINS * (m.C2 - 1 / N)
             plefka, susceptibility, spectral = fit_plefka(m), fit_susceptibility(m), fit_spectral(X)
-            conditionals = fit_pseudolikelihood(X, TARGETS, seed=repeat)
+            conditionals = fit_pseudolikelihood(X, TARGETS if J >= 0.6 else FEW_TARGETS, seed=repeat)
             row = [J, H, repeat, N, int(not caught), m.r, m.q, math.sqrt(max(x / (1 + x), 0.0))]
             row += [*_J(plefka), *_J(susceptibility), *_J(spectral), math.sqrt(spectral.gamma_uncorrected)]
             table.writerow([*row, *_J(conditionals)])
@@ -152,7 +152,8 @@ def summarise(folder: Path) -> None:
                 checks[
                     f"{name}, J = 0.8: standard deviation over that of susceptibility, at most 0.6"
                 ].append((ratio, where))
-        best = min(METHODS, key=lambda name: rmse(cell[name], J))
+        public = [name for name in METHODS if name != "uncorrected"]
+        best = min(public, key=lambda name: rmse(cell[name], J))
         draws = rng.integers(0, count, (400, count))
         ratios = [rmse(cell["auto"][d], J) / rmse(cell[best][d], J) for d in draws]
         excess = rmse(cell["auto"], J) / rmse(cell[best], J) - 2 * np.std(ratios)

@@ -129,7 +129,9 @@ def test_constant_spins_are_left_out():
     a, b = fit_pseudolikelihood(X, seed=0), fit_pseudolikelihood(with_constant, seed=0)
     assert b.gamma == pytest.approx(a.gamma * 21 / 20) and 4 not in b.targets
     with pytest.raises(ValueError, match=r"at least 2 spins .* that vary: found 1 of 3"):
-        fit_pseudolikelihood(np.array([[1, 1, -1], [1, -1, -1], [1, 1, -1]], np.int8))
+        fit_pseudolikelihood(np.array([[1, 1, -1], [1, -1, -1], [1, 1, -1], [1, 1, -1]], np.int8))
+    with pytest.raises(ValueError, match="at least 4 samples: found 3"):
+        fit_pseudolikelihood(X[:3])
 
 
 def test_spins_that_share_couplings_are_not_independent():

@@ -33,7 +33,14 @@ def test_without_couplings_the_field_is_that_of_a_free_spin():
     assert field(moments(M=-0.4), 0.0) == pytest.approx(np.arctanh(-0.4))
     # M of n N free spins has the variance (1 - M^2)/(n N), and dM/dH = 1 - M^2.
     m = moments(M=-0.4, q=0.16, chi_lin=1 - 0.16)
-    assert field_error(m, 0.0) == pytest.approx(1 / np.sqrt((1 - 0.16) * m.n * m.N))
+    assert field_error(m, 0.0, 0.0) == pytest.approx(1 / np.sqrt((1 - 0.16) * m.n * m.N))
+
+
+def test_the_error_of_gamma_is_passed_on_to_the_field():
+    m, h = moments(M=0.6, q=0.5), 1e-6
+    by_gamma = (field(m, 0.8 + h) - field(m, 0.8 - h)) / (2 * h)
+    without, with_error = field_error(m, 0.8, 0.0), field_error(m, 0.8, 0.3)
+    assert with_error**2 - without**2 == pytest.approx((0.3 * by_gamma) ** 2, rel=1e-4)
 
 
 def test_weak_couplings_make_the_mean_spin_vary_by_pairs():
@@ -42,8 +49,8 @@ def test_weak_couplings_make_the_mean_spin_vary_by_pairs():
     M, q = order_parameters(H, gamma)
     t, v = np.tanh(H), 1 - np.tanh(H) ** 2
     m = moments(M=M, q=q, chi_lin=0.0)
-    assert field_error(m, gamma) == pytest.approx(np.sqrt(2 * gamma / m.n) * t, rel=2e-3)
-    assert v * field_error(m, gamma) == pytest.approx(np.sqrt(2 * gamma * t**2 * v**2 / m.n), rel=2e-3)
+    assert field_error(m, gamma, 0.0) == pytest.approx(np.sqrt(2 * gamma / m.n) * t, rel=2e-3)
+    assert v * field_error(m, gamma, 0.0) == pytest.approx(np.sqrt(2 * gamma * t**2 * v**2 / m.n), rel=2e-3)
 
 
 def test_variance_by_loops_is_their_sum():

@@ -219,6 +219,17 @@ def test_posterior_intervals_cover():
     assert np.corrcoef(mean[i, j], sim.couplings[i, j])[0, 1] > 0.5  # a sign would make it negative
 
 
+@pytest.mark.parametrize(("n", "N"), [(40, 5000), (10, 1000), (60, 20)])
+def test_noise_is_two_over_N_whatever_N(n, N):
+    X = np.random.default_rng(N).choice(np.array([-1, 1], np.int8), (N, n))
+    assert 0.6 * 2 / N < fit_spectral(X).gamma_error < 1.6 * 2 / N
+
+
+def test_weak_couplings_are_seen_in_many_samples():
+    fit = fit_spectral(bs.simulate(40, 20_000, J=0.025, sweeps=2, seed=1).spins)
+    assert abs(fit.gamma - 0.025**2) < 3 * fit.gamma_error < 0.025**2
+
+
 def test_no_couplings_is_zero_with_an_error():
     fit = fit_spectral(bs.simulate(100, 60, J=0.0, seed=0).spins)
     assert fit.gamma == fit.bound == 0 and 0.7 * 2 / 60 < fit.gamma_error < 1.4 * 2 / 60

@@ -19,7 +19,7 @@ from .hyper.spectral import SpectralFit, fit_spectral
 from .hyper.susceptibility import fit_susceptibility
 from .moments import SpinMoments, largest_pair_sum, moments_of
 from .priors import check_prior_name, laplace_equals_gaussian, xi
-from .replica import NEAR, field, field_error, mean_coupling
+from .replica import NEAR, field, field_error, mean_coupling, overlap
 from .spins import Spins, as_spins
 
 METHODS = ("auto", "plefka", "susceptibility", "spectral", "pseudolikelihood")
@@ -165,11 +165,19 @@ class EmpiricalBayes(BaseEstimator):
             )
 
     def _fit(self, moments: SpinMoments, spins: Spins | None) -> None:
+        varying = int(np.count_nonzero(np.abs(moments.magnetisations) < 1))
+        if varying < 2:
+            raise ValueError(
+                f"Expected at least 2 spins (columns) that vary between samples: found {varying} of {moments.n}, "
+                "which says nothing about couplings."
+            )
         method, reason = self._choose(moments, spins)
         record, estimate = self._estimate(method, moments, spins)
-        if self.method == "auto" and method == "spectral" and self._is_deep_glass(moments, estimate.gamma):
-            method, reason = "pseudolikelihood", "deep in the spin glass, with many samples"
-            record, estimate = self._estimate(method, moments, spins)
+        if self.method == "auto" and method == "spectral" and self._is_deep_glass(moments, estimate):
+            other = self._estimate("pseudolikelihood", moments, spins)
+            if 1 - other[1].gamma * _r(moments) < 0:  # it agrees
+                method, reason = "pseudolikelihood", "deep in the spin glass, with many samples"
+                record, estimate = other
         self._record = record
         self.moments_ = moments
         self.method_, self.reason_ = method, reason
@@ -201,11 +209,11 @@ class EmpiricalBayes(BaseEstimator):
             return "susceptibility", f"an eigendecomposition beyond {_LARGEST_SPECTRUM} would take long"
         return "spectral", "the most precise method at every N"
 
-    def _is_deep_glass(self, moments: SpinMoments, gamma: float) -> bool:
+    def _is_deep_glass(self, moments: SpinMoments, estimate: Estimate) -> bool:
         """Where "spectral" scatters more than "pseudolikelihood" is biased, as measured in docs/accuracy.md."""
         n, N = moments.n, moments.N
         many = N >= 5 * n and n <= _LARGEST_REGRESSION and not self.mean_coupling
-        return many and moments.r is not None and 1 - gamma * moments.r < -0.25
+        return many and estimate.bound is None and 1 - estimate.gamma * _r(moments) < -0.25
 
     def _estimate(self, method: str, moments: SpinMoments, spins: Spins | None) -> tuple[Any, Estimate]:
         """Run one method: its own record, and what all have in common."""
@@ -222,8 +230,9 @@ class EmpiricalBayes(BaseEstimator):
             spectral = fit_spectral(spins)
             gamma = spectral.gamma
             J0, J0_error = mean_coupling(moments, gamma) if self.mean_coupling else (0.0, 0.0)
-            H, H_error = field(moments, gamma, J0), field_error(moments, gamma, J0, J0_error)
-            return spectral, Estimate(gamma, spectral.gamma_error, H, H_error, J0, J0_error, spectral.bound)
+            H, error = field(moments, gamma, J0), spectral.gamma_error
+            H_error = field_error(moments, gamma, error, J0, J0_error)
+            return spectral, Estimate(gamma, error, H, H_error, J0, J0_error, spectral.bound)
         n, N = moments.n, moments.N
         few = None if n * n * N * min(n, N) <= _MOST_WORK else _TARGETS
         composite = fit_pseudolikelihood(spins, few, self.random_state)
@@ -234,13 +243,11 @@ class EmpiricalBayes(BaseEstimator):
     def _diagnose(self, bound: float | None) -> None:
         """Where the data lie relative to the spin glass, in a number, in words, and in a warning if need be."""
         m = self.moments_
-        r = m.r if m.r is not None else (1 - m.M**2) ** 2
-        self.at_distance_ = 1 - self.gamma_ * r
+        self.at_distance_ = 1 - self.gamma_ * _r(m)
         saturates = self.method_ in ("plefka", "susceptibility")
         if self.method_ == "plefka" and m.chi_sg is not None and m.r is not None:
-            self.at_distance_ = (
-                min(m.r / m.chi_sg, 1.0) if m.chi_sg > 0 else 1.0
-            )  # the paper's gamma depends on N
+            # The paper's gamma depends on N; this does not.
+            self.at_distance_ = min(_r(m) / m.chi_sg, 1.0) if m.chi_sg > 0 else 1.0
         if self.case_ == "infinite" or bound:
             self.regime_ = "unknown: gamma is at the end of its range"
         elif self.gamma_ < 2 * self.gamma_error_ and self.at_distance_ > NEAR:
@@ -263,7 +270,9 @@ class EmpiricalBayes(BaseEstimator):
             )
         elif bound:
             self._warn(
-                f"gamma = {bound:.3g} is the largest that {self.method_} tries, and too small.", BoundWarning
+                f"gamma = {bound:.3g} is the largest that {self.method_} tries, and too small. Columns that are "
+                "nearly copies of each other have this effect.",
+                BoundWarning,
             )
         elif saturates and self.at_distance_ <= NEAR:
             self._warn(
@@ -290,6 +299,11 @@ class EmpiricalBayes(BaseEstimator):
 
     def _warn(self, message: str, category: type[Warning]) -> None:
         warnings.warn(message, category, stacklevel=5)
+
+
+def _r(moments: SpinMoments) -> float:
+    """The mean of (1 - m^2)^2, which is not below (1 - q)^2, whatever the noise."""
+    return max(moments.r or 0.0, (1 - overlap(moments)) ** 2)
 
 
 def _error_of_root(gamma: float, error: float) -> float:

@@ -74,8 +74,10 @@ def field(moments: SpinMoments, gamma: float, J0: float = 0.0) -> float:
     return float(mean) - J0 * M
 
 
-def field_error(moments: SpinMoments, gamma: float, J0: float = 0.0, J0_error: float = 0.0) -> float:
-    r"""Standard error of H from that of M, for other couplings and other samples.
+def field_error(
+    moments: SpinMoments, gamma: float, gamma_error: float, J0: float = 0.0, J0_error: float = 0.0
+) -> float:
+    r"""Standard error of H from those of M, for other couplings and other samples, of gamma and of J0.
 
     The covariance of the free energies of two copies with the fields H and H', which share their couplings,
     is n [Cov(ln cosh u, ln cosh u') - gamma q_{12}^2 / 2], stationary in their overlap q_12. Its derivative in
@@ -101,7 +103,8 @@ def field_error(moments: SpinMoments, gamma: float, J0: float = 0.0, J0_error: f
     response = max(average(v) - gamma * slope_q * average(t * v), average(v) / 2)  # dM/dH at J0 = 0
     by_couplings = disorder / n / response**2
     by_samples = chi_lin / (n * N) * (1 / response - J0) ** 2
-    return math.sqrt(by_couplings + by_samples + (moments.M * J0_error) ** 2)
+    by_gamma = q * average(t * v) / average(v) * gamma_error  # at the measured M and q
+    return math.sqrt(by_couplings + by_samples + by_gamma**2 + (moments.M * J0_error) ** 2)
 
 
 def mean_coupling(moments: SpinMoments, gamma: float) -> tuple[float, float]:

@@ -181,11 +181,13 @@ def fit_pseudolikelihood(
 
     ``start`` is a first guess of gamma. The standard error holds for the random choice of spins as well.
     """
+    if len(spins) < 4:
+        raise ValueError(f'method="pseudolikelihood" needs at least 4 samples: found {len(spins)}.')
     varying, _ = varying_of(spins)
     n = len(varying)
     scale = spins.shape[1] / n
     k = n if n_targets is None else min(count("n_targets", n_targets, 2), n)
-    targets = generator(seed).permutation(n)[:k]
+    targets = np.arange(n) if k == n else generator(seed).permutation(n)[:k]
     conditionals = Conditionals(spins[:, varying])
     last: dict[int, tuple[float, ConditionalEvidence]] = {}
 
@@ -207,9 +209,10 @@ def fit_pseudolikelihood(
     # Spins i and j share J_ij and what the data say of it: over all spins this doubles the variance of the sum.
     shared = 1 + (k - 1) / (n - 1)
     spread = math.sqrt(shared * k * float(np.var(slopes, ddof=1)))
-    bound = {math.log(LOWEST): 0.0, math.log(HIGHEST): HIGHEST}.get(peak)
+    bound = {math.log(LOWEST): 0.0, math.log(HIGHEST): HIGHEST * scale}.get(peak)
     if bound == 0:  # the slope in gamma, rather than in ln gamma, is finite here
-        information = float(slopes.sum() - scores(targets)(math.log(0.01)).sum() / 0.01) / (0.01 - LOWEST)
+        near = max(1 / len(spins), 2 * LOWEST)
+        information = float(slopes.sum() - scores(targets)(math.log(near)).sum() / near) / (near - LOWEST)
     return PseudolikelihoodFit(
         gamma=0.0 if bound == 0 else math.exp(peak) * scale,
         gamma_error=spread / information * scale if information > 0 else math.inf,

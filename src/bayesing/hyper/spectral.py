@@ -53,7 +53,7 @@ from ..spins import Spins, varying_of
 
 Array = NDArray[np.float64]
 
-GRID = np.linspace(math.log(0.03**2), math.log(5.0**2), 40).tolist()  # of ln g
+LARGEST = 25.0  # of g
 _LAW_ENDS, _FADED_OUT = 0.9, 1.3
 _BLOCK = 2**21  # numbers standardised at a time: 16 megabytes
 
@@ -256,18 +256,21 @@ def fit_spectral(spins: Spins) -> SpectralFit:
     def excess(u: float) -> float:
         return score_at(u) - mean_score(math.exp(u), nu, n)
 
-    k = int(np.argmax([log_evidence(math.exp(u), spectrum) for u in GRID]))
-    mode = _falls(score_at, GRID[k], 0.1)
-    peak = _falls(excess, mode, 0.05)
-    zero, bound = peak == GRID[0], {GRID[0]: 0.0, GRID[-1]: math.exp(GRID[-1]) * scale}.get(peak)
+    # The smallest g is well below 2/N, what noise amounts to.
+    ends = math.log(min(0.03**2, 0.05 / nu)), math.log(LARGEST)
+    grid = np.linspace(*ends, 40).tolist()
+    k = int(np.argmax([log_evidence(math.exp(u), spectrum) for u in grid]))
+    mode = _falls(score_at, grid[k], 0.1, ends)
+    peak = _falls(excess, mode, 0.05, ends)
+    zero, bound = peak == ends[0], {ends[0]: 0.0, ends[1]: LARGEST * scale}.get(peak)
     # Slopes in g, of excess/g, which also exist at g = 0. As for any score, the variance is that of the slope.
     g = math.exp(peak)
-    near = (0.01, 0.02) if zero else (g * 0.99, g * 1.01)
+    near = (0.5 / nu, 1 / nu) if zero else (g * 0.99, g * 1.01)
     slope = (excess(math.log(near[1])) / near[1] - excess(math.log(near[0])) / near[0]) / (near[1] - near[0])
     return SpectralFit(
         gamma=0.0 if zero else g * scale,
         gamma_error=scale / math.sqrt(-slope) if slope < 0 else math.inf,
-        gamma_uncorrected=0.0 if mode == GRID[0] else math.exp(mode) * scale,
+        gamma_uncorrected=0.0 if mode == ends[0] else math.exp(mode) * scale,
         bound=bound,
         scale=scale,
         spectrum=spectrum,
@@ -334,11 +337,11 @@ def posterior(spins: Spins, fit: SpectralFit, gamma: float | None = None) -> Pos
     return Posterior(spins.shape[1], gamma, varying, deviations, V, j, P, K)
 
 
-def _falls(f: Callable[[float], float], u: float, step: float) -> float:
-    """Where f falls through 0, from a bracket that widens from u; or the end of the grid that it runs into."""
+def _falls(f: Callable[[float], float], u: float, step: float, ends: tuple[float, float]) -> float:
+    """Where f falls through 0, from a bracket that widens from u; or the one of the ``ends`` that it runs into."""
     sign = 1.0 if f(u) > 0 else -1.0
     while True:
-        v = min(max(u + sign * step, GRID[0]), GRID[-1])
+        v = min(max(u + sign * step, ends[0]), ends[1])
         if v == u:
             return u
         if sign * f(v) <= 0:

@@ -51,5 +51,5 @@ def fit_susceptibility(moments: SpinMoments, with_mean_coupling: bool = False) -
     independent = (4 + (8 + 8 / (N - 3)) / (N - 2)) / (N * (N - 1))
     gamma_error = math.sqrt(independent + collective_variance(n, N, gamma, r)) / max(chi_sg, r)
     J0, J0_error = mean_coupling(moments, gamma) if with_mean_coupling else (0.0, 0.0)
-    H, H_error = field(moments, gamma, J0), field_error(moments, gamma, J0, J0_error)
+    H, H_error = field(moments, gamma, J0), field_error(moments, gamma, gamma_error, J0, J0_error)
     return SusceptibilityFit(gamma, gamma_error, H, H_error, J0, J0_error)
