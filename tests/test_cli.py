@@ -95,7 +95,7 @@ def test_wrong_input_is_one_sentence_and_exit_code_2(tmp_path, name, content, ex
 def test_constant_data_are_wrong_input_too(tmp_path):
     (tmp_path / "x.csv").write_text("1,1\n1,1\n")
     result = run("fit", tmp_path / "x.csv")
-    assert result.returncode == 2 and "x.csv: Expected spins that vary" in result.stderr
+    assert result.returncode == 2 and "x.csv: Expected at least 2 spins (columns) that vary" in result.stderr
 
 
 @pytest.mark.parametrize(
