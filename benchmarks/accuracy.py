@@ -1,4 +1,4 @@
-"""How far from the truth is each method? Equilibrated data, n = 300, over (J, H, N); about an hour on 2 cores.
+"""How far from the truth is each method? Equilibrated data, n = 300, over (J, H, N); up to two hours on 2 cores.
 
     python benchmarks/accuracy.py FOLDER [--jobs 2]
 
@@ -23,7 +23,7 @@ from joblib import Parallel, delayed
 
 import bayesing as bs
 from bayesing.files import writing
-from bayesing.hyper.plefka import fit_plefka
+from bayesing.hyper.plefka import fit_plefka, plefka_errors
 from bayesing.hyper.pseudolikelihood import fit_pseudolikelihood
 from bayesing.hyper.spectral import fit_spectral
 from bayesing.hyper.susceptibility import fit_susceptibility
@@ -68,13 +68,16 @@ def piece(J: float, H: float, start: int) -> str:
             plefka, susceptibility, spectral = fit_plefka(m), fit_susceptibility(m), fit_spectral(X)
             conditionals = fit_pseudolikelihood(X, TARGETS if J >= 0.6 else FEW_TARGETS, seed=repeat)
             row = [J, H, repeat, N, int(not caught), m.r, m.q, math.sqrt(max(x / (1 + x), 0.0))]
-            row += [*_J(plefka), *_J(susceptibility), *_J(spectral), math.sqrt(spectral.gamma_uncorrected)]
-            table.writerow([*row, *_J(conditionals)])
+            row += [
+                *_J(plefka.gamma, plefka_errors(plefka, m)[0]),
+                *_J(susceptibility.gamma, susceptibility.gamma_error),
+            ]
+            row += [*_J(spectral.gamma, spectral.gamma_error), math.sqrt(spectral.gamma_uncorrected)]
+            table.writerow([*row, *_J(conditionals.gamma, conditionals.gamma_error)])
     return text.getvalue()
 
 
-def _J(fit) -> tuple[float, float]:
-    gamma, error = fit.gamma, fit.gamma_error
+def _J(gamma: float, error: float) -> tuple[float, float]:
     return math.sqrt(gamma), (math.sqrt(gamma + error) - math.sqrt(max(gamma - error, 0.0))) / 2
 
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .arguments import numbers
 from .exceptions import BoundWarning, LaplaceWarning, SaturationWarning
-from .hyper.plefka import PlefkaFit, evidence, fit_plefka
+from .hyper.plefka import PlefkaFit, evidence, fit_plefka, plefka_errors
 from .hyper.pseudolikelihood import fit_pseudolikelihood
 from .hyper.spectral import SpectralFit, fit_spectral
 from .hyper.susceptibility import fit_susceptibility
@@ -219,7 +219,8 @@ class EmpiricalBayes(BaseEstimator):
         """Run one method: its own record, and what all have in common."""
         if method == "plefka":
             plefka = fit_plefka(moments)
-            return plefka, Estimate(plefka.gamma, plefka.gamma_error, plefka.H, plefka.H_error)
+            gamma_error, H_error = plefka_errors(plefka, moments)
+            return plefka, Estimate(plefka.gamma, gamma_error, plefka.H, H_error)
         if method == "susceptibility":
             closed = fit_susceptibility(moments, self.mean_coupling)
             return closed, Estimate(

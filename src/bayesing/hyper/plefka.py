@@ -38,15 +38,13 @@ Case = Literal["zero", "interior", "infinite"]
 
 @dataclass(frozen=True)
 class PlefkaFit:
-    """gamma_hat with its case, H_hat, the two coefficients at m = M that decide them, and standard errors."""
+    """gamma_hat with its case, H_hat, and the two coefficients at m = M that decide them."""
 
     gamma: float
     H: float
     case: Case
     Phi: float
     phi2: float
-    gamma_error: float
-    H_error: float
 
 
 def e(m: Any) -> Any:
@@ -109,8 +107,7 @@ def fit_plefka(moments: SpinMoments) -> PlefkaFit:
         case, gamma = "zero", 0.0
     else:
         case, gamma = "infinite", math.inf
-    errors = (math.inf, math.inf) if case == "infinite" else _errors(moments)
-    return PlefkaFit(gamma, _field(gamma, moments), case, first, second, *errors)
+    return PlefkaFit(gamma, _field(gamma, moments), case, first, second)
 
 
 def _field(gamma: float, moments: SpinMoments) -> float:
@@ -123,13 +120,15 @@ def _field(gamma: float, moments: SpinMoments) -> float:
     return math.atanh(M) - slope1 * gamma - slope2 * gamma**2
 
 
-def _errors(moments: SpinMoments) -> tuple[float, float]:
+def plefka_errors(fit: PlefkaFit, moments: SpinMoments) -> tuple[float, float]:
     r"""Standard errors of gamma_hat and H_hat, by the derivatives of the closed form in its moments.
 
     What varies is C2 by itself, since overlaps of samples vary by n chi_SG around n q, and the spins'
     magnetisations m_i, with which C1 = M^2, C2 = q^2 and Omega = M^2 (q - M^2) follow M and q. Spins i and j
-    share J_ij, which doubles the variance of sums over spins.
+    share J_ij, which doubles the variance of sums over spins. Infinite where gamma_hat is.
     """
+    if fit.case == "infinite":
+        return math.inf, math.inf
     n, N, M, q = moments.n, moments.N, moments.M, overlap(moments)
     r = moments.r if moments.r is not None and moments.r > 0 else (1 - M**2) ** 2
     chi = moments.chi_sg if moments.chi_sg is not None and moments.chi_sg > r else r
