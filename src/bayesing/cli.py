@@ -263,7 +263,7 @@ def _cluster(address: str | None) -> Iterator[None]:
         raise ValueError(
             "--dask needs the packages dask and distributed: pip install 'bayesing[dask]'."
         ) from error
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # its tracebacks hide our sentence
+    logging.disable()  # tracebacks of distributed, tornado and asyncio, at any later moment, hide our sentence
     try:
         client = Client(address, timeout=f"{PATIENCE}s")  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
