@@ -23,6 +23,7 @@ from joblib import Parallel, delayed
 
 import bayesing as bs
 from bayesing.files import writing
+from bayesing.hyper.inversion import fit_inversion
 from bayesing.hyper.plefka import fit_plefka, plefka_errors
 from bayesing.hyper.pseudolikelihood import fit_pseudolikelihood
 from bayesing.hyper.spectral import fit_spectral
@@ -34,7 +35,8 @@ FIELDS = (0.0, 0.2, 0.4)
 SAMPLES = (30, 120, 300, 1000, 3000)
 REPEATS, PIECE = 50, 10
 TARGETS, FEW_TARGETS = 32, 8  # spins of "pseudolikelihood"; fewer below J = 0.6, where it is far off
-METHODS = ("plefka", "susceptibility", "spectral", "uncorrected", "pseudolikelihood")
+METHODS = ("plefka", "susceptibility", "spectral", "uncorrected", "inversion", "pseudolikelihood")
+INVERSION_FROM = 3 * N_SPINS  # samples
 COLUMNS = (
     "J",
     "H",
@@ -49,7 +51,7 @@ COLUMNS = (
     "susceptibility",
 )
 COLUMNS += ("susceptibility_error", "spectral", "spectral_error", "uncorrected", "pseudolikelihood")
-COLUMNS += ("pseudolikelihood_error",)
+COLUMNS += ("pseudolikelihood_error", "inversion", "inversion_error")
 
 
 def piece(J: float, H: float, start: int) -> str:
@@ -73,7 +75,10 @@ def piece(J: float, H: float, start: int) -> str:
                 *_J(susceptibility.gamma, susceptibility.gamma_error),
             ]
             row += [*_J(spectral.gamma, spectral.gamma_error), math.sqrt(spectral.gamma_uncorrected)]
-            table.writerow([*row, *_J(conditionals.gamma, conditionals.gamma_error)])
+            row += _J(conditionals.gamma, conditionals.gamma_error)
+            inverse = fit_inversion(X) if N >= INVERSION_FROM else None
+            row += (math.nan, math.nan) if inverse is None else _J(inverse.gamma, inverse.gamma_error)
+            table.writerow(row)
     return text.getvalue()
 
 
@@ -108,8 +113,9 @@ def load(folder: Path) -> dict[str, np.ndarray]:
     with (folder / "estimates.csv").open() as file:
         rows = [[float(value) for value in row] for row in itertools.islice(csv.reader(file), 1, None)]
     table = dict(zip(COLUMNS, np.array(rows).T, strict=True))
-    deep = (1 - table["spectral"] ** 2 * table["r"] < -0.25) & (table["N"] >= 5 * N_SPINS)
-    table["auto"] = np.where(deep, table["pseudolikelihood"], table["spectral"])
+    r = np.maximum(table["r"], (1 - np.clip(table["q"], 0, 1)) ** 2)
+    glass = (1 - table["spectral"] ** 2 * r < 0) & (table["N"] >= 3 * N_SPINS)
+    table["auto"] = np.where(glass, table["inversion"], table["spectral"])
     return table
 
 
@@ -155,7 +161,7 @@ def summarise(folder: Path) -> None:
                 checks[
                     f"{name}, J = 0.8: standard deviation over that of susceptibility, at most 0.6"
                 ].append((ratio, where))
-        public = [name for name in METHODS if name != "uncorrected"]
+        public = [name for name in METHODS if name != "uncorrected" and np.isfinite(cell[name]).all()]
         best = min(public, key=lambda name: rmse(cell[name], J))
         draws = rng.integers(0, count, (400, count))
         ratios = [rmse(cell["auto"][d], J) / rmse(cell[best][d], J) for d in draws]
@@ -180,8 +186,8 @@ def draw(path: Path, H: float, maps: dict[str, np.ndarray]) -> None:
     from matplotlib.colors import LogNorm
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(14, 6.4), layout="constrained")
-    axes = figure.subplots(2, 4).ravel()
+    figure = Figure(figsize=(11, 9.6), layout="constrained")
+    axes = figure.subplots(3, 3).ravel()
     for ax, (name, (bias, error)) in zip(axes, maps.items(), strict=False):
         image = ax.imshow(error, origin="lower", aspect="auto", cmap="viridis_r", norm=LogNorm(0.005, 1))
         for (i, k), value in np.ndenumerate(bias):

@@ -118,14 +118,42 @@ def test_evidence_and_score_follow_their_definitions(N):
         pairs = sum(np.log(1 + a * g * c[k] * c[i]) for k in range(n) for i in range(k))
         return F - pairs / 2
 
-    fast, q = spectral.spectrum_of(data(N=N))
-    assert q == pytest.approx(bs.SpinMoments.of(data(N=N)).q)
+    fast, scale = spectral.spectrum_of(data(N=N))
+    assert scale == pytest.approx(1 / (1 - bs.SpinMoments.of(data(N=N)).q) ** 2)
     for g in (0.02, 0.6, 9.0):
         assert log_evidence(g, fast) == pytest.approx(slow(g), rel=1e-9, abs=1e-8)
         h = 1e-4
         assert score(g, fast) == pytest.approx(
             (slow(g * np.exp(h)) - slow(g * np.exp(-h))) / (2 * h), rel=1e-4, abs=1e-4
         )
+
+
+@pytest.mark.parametrize("N", [25, 60, 61, 150])
+def test_the_direction_of_a_mean_coupling_is_left_out(N):
+    X = data(N=N).astype(float)
+    v = 1 - X.mean(axis=0) ** 2
+    Z = (X - X.mean(axis=0)) / np.sqrt(v)
+    basis = np.linalg.qr(np.column_stack([np.sqrt(v), np.eye(60)[:, :59]]))[0][:, 1:]  # orthogonal to sqrt(v)
+    d = np.linalg.eigvalsh(basis.T @ Z.T @ Z @ basis / N)
+    s, scale = spectral.spectrum_of(data(N=N), without_mean=True)
+    assert s.n == 59
+    assert np.repeat(s.d, s.w.astype(int)).sum() == pytest.approx(59)
+    stretch = 59 / d.sum()
+    assert np.sort(np.repeat(s.d, s.w.astype(int))) == pytest.approx(d * stretch, abs=1e-9)
+    _, plain = spectral.spectrum_of(data(N=N))
+    assert scale == pytest.approx(plain * 60 / 59 * stretch**2)
+
+
+@pytest.mark.parametrize("method", ["spectral", "susceptibility"])
+def test_a_strong_mean_coupling_does_not_pass_for_disorder(method):
+    """n = 60, J = 0.2, J0 = 0.8: one collective mode has as much of chi_sg as all couplings."""
+    sets = [bs.simulate(60, 400, J=0.2, J0=0.8, seed=seed, sweeps=4).spins for seed in range(12)]
+    J, J0 = np.mean(
+        [[eb.J_, eb.J0_] for eb in (bs.EmpiricalBayes(method, mean_coupling=True).fit(X) for X in sets)],
+        axis=0,
+    )
+    assert J == pytest.approx(0.2, abs=0.03) and J0 == pytest.approx(0.8, abs=0.1)
+    assert np.mean([bs.EmpiricalBayes(method).fit(X).J_ for X in sets]) > 0.27
 
 
 def test_small_gamma_is_the_second_order_of_the_expansion():

@@ -59,7 +59,7 @@ def cli() -> None:
     "--method",
     default="auto",
     show_default=True,
-    help="auto, spectral, susceptibility, pseudolikelihood, or plefka (the paper's).",
+    help="auto, spectral, susceptibility, inversion, pseudolikelihood, or plefka (the paper's).",
 )
 @click.option(
     "--prior", default="gaussian", show_default=True, help="Prior of the couplings: gaussian, laplace."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .arguments import numbers
 from .exceptions import BoundWarning, LaplaceWarning, SaturationWarning
+from .hyper.inversion import fit_inversion
 from .hyper.plefka import PlefkaFit, evidence, fit_plefka, plefka_errors
 from .hyper.pseudolikelihood import fit_pseudolikelihood
 from .hyper.spectral import SpectralFit, fit_spectral
@@ -22,10 +24,9 @@ from .priors import check_prior_name, laplace_equals_gaussian, xi
 from .replica import NEAR, field, field_error, mean_coupling, overlap
 from .spins import Spins, as_spins
 
-METHODS = ("auto", "plefka", "susceptibility", "spectral", "pseudolikelihood")
+METHODS = ("auto", "plefka", "susceptibility", "spectral", "inversion", "pseudolikelihood")
 
 _LARGEST_SPECTRUM = 5000  # min(n, N) up to which an eigendecomposition is a matter of a minute
-_LARGEST_REGRESSION = 1000  # spins up to which 64 regressions are a matter of a minute
 _MOST_WORK, _TARGETS = 1e10, 64  # multiplications for regressions of all spins; beyond, so many random ones
 
 
@@ -48,19 +49,21 @@ class EmpiricalBayes(BaseEstimator):
 
     Parameters
     ----------
-    method : {"auto", "spectral", "susceptibility", "pseudolikelihood", "plefka"}
+    method : {"auto", "spectral", "susceptibility", "inversion", "pseudolikelihood", "plefka"}
         "spectral" maximises the evidence summed over all ring diagrams, from the eigenvalues of the correlation
         matrix, and is the most precise; "susceptibility" is a closed form in moments, unbiased for any N and
-        any fields; both hold up to the spin glass (J = 1 where H = 0). "pseudolikelihood" is biased but goes
-        on beyond. "plefka" is the paper's closed form (Yasuda and Obuchi, arXiv:1906.06002), whose answer
-        depends on N. "auto" takes "spectral"; "susceptibility" for moments, for a Laplace prior and where both
-        n and N are above 5000; "plefka" for fewer than 4 samples; and "pseudolikelihood" deep in the spin
-        glass (1 - gamma r < -0.25) where N >= 5 n. ``reason_`` says why.
+        any fields; both hold up to the spin glass (J = 1 where H = 0). "inversion" inverts the correlation
+        matrix, for N of several n, and "pseudolikelihood" regresses each spin on the others; they go on
+        beyond. "plefka" is the paper's closed form (Yasuda and Obuchi, arXiv:1906.06002), whose answer depends
+        on N. "auto" takes "spectral"; "susceptibility" for moments, for a Laplace prior and where both n and N
+        are above 5000; "plefka" for fewer than 4 samples; and "inversion" in the spin glass (1 - gamma r < 0)
+        where N >= 3n. ``reason_`` says why.
     prior : {"gaussian", "laplace"}
-        Prior of the couplings, of variance gamma/n. "susceptibility" holds for both. "plefka" gives the
-        Gaussian result for both and warns (:class:`LaplaceWarning`) where the condition for that is violated.
+        Prior of the couplings, of variance gamma/n. "susceptibility" and "inversion" hold for both. "plefka"
+        gives the Gaussian result for both and warns (:class:`LaplaceWarning`) where the condition for that is
+        violated.
     mean_coupling : bool
-        Whether to estimate a mean coupling J0/n, with "spectral" or "susceptibility".
+        Whether to estimate a mean coupling J0/n, with "spectral", "susceptibility" or "inversion".
     random_state : int, Generator or None
         For "pseudolikelihood" of many spins, which uses 64 random ones.
 
@@ -123,7 +126,7 @@ class EmpiricalBayes(BaseEstimator):
                 f"Expected SpinMoments, as from SpinMoments.of(X) or MomentAccumulator.moments(): found "
                 f"{type(moments).__name__}."
             )
-        if self.method in ("spectral", "pseudolikelihood"):
+        if self.method in ("spectral", "inversion", "pseudolikelihood"):
             raise ValueError(
                 f'method="{self.method}" needs the spins themselves: use fit(X), or "susceptibility" for moments.'
             )
@@ -161,7 +164,7 @@ class EmpiricalBayes(BaseEstimator):
         if self.prior == "laplace" and self.method in ("spectral", "pseudolikelihood"):
             raise ValueError(
                 f'prior must be "gaussian" with method="{self.method}": found "laplace". '
-                '"susceptibility" holds for both.'
+                '"susceptibility" and "inversion" hold for both.'
             )
 
     def _fit(self, moments: SpinMoments, spins: Spins | None) -> None:
@@ -173,11 +176,10 @@ class EmpiricalBayes(BaseEstimator):
             )
         method, reason = self._choose(moments, spins)
         record, estimate = self._estimate(method, moments, spins)
-        if self.method == "auto" and method == "spectral" and self._is_deep_glass(moments, estimate):
-            other = self._estimate("pseudolikelihood", moments, spins)
-            if 1 - other[1].gamma * _r(moments) < 0:  # it agrees
-                method, reason = "pseudolikelihood", "deep in the spin glass, with many samples"
-                record, estimate = other
+        if self.method == "auto" and method == "spectral" and _is_glass(moments, estimate):
+            with suppress(ValueError):  # of columns that follow from others
+                record, estimate = self._estimate("inversion", moments, spins)
+                method, reason = "inversion", "the most precise method in the spin glass, with many samples"
         self._record = record
         self.moments_ = moments
         self.method_, self.reason_ = method, reason
@@ -209,12 +211,6 @@ class EmpiricalBayes(BaseEstimator):
             return "susceptibility", f"an eigendecomposition beyond {_LARGEST_SPECTRUM} would take long"
         return "spectral", "the most precise method at every N"
 
-    def _is_deep_glass(self, moments: SpinMoments, estimate: Estimate) -> bool:
-        """Where "spectral" scatters more than "pseudolikelihood" is biased, as measured in docs/accuracy.md."""
-        n, N = moments.n, moments.N
-        many = N >= 5 * n and n <= _LARGEST_REGRESSION and not self.mean_coupling
-        return many and estimate.bound is None and 1 - estimate.gamma * _r(moments) < -0.25
-
     def _estimate(self, method: str, moments: SpinMoments, spins: Spins | None) -> tuple[Any, Estimate]:
         """Run one method: its own record, and what all have in common."""
         if method == "plefka":
@@ -227,13 +223,13 @@ class EmpiricalBayes(BaseEstimator):
                 closed.gamma, closed.gamma_error, closed.H, closed.H_error, closed.J0, closed.J0_error
             )
         assert spins is not None
-        if method == "spectral":
-            spectral = fit_spectral(spins)
-            gamma = spectral.gamma
-            J0, J0_error = mean_coupling(moments, gamma) if self.mean_coupling else (0.0, 0.0)
-            H, error = field(moments, gamma, J0), spectral.gamma_error
-            H_error = field_error(moments, gamma, error, J0, J0_error)
-            return spectral, Estimate(gamma, error, H, H_error, J0, J0_error, spectral.bound)
+        if method in ("spectral", "inversion"):
+            fit = fit_spectral(spins, self.mean_coupling) if method == "spectral" else fit_inversion(spins)
+            J0, J0_error = mean_coupling(moments, fit.gamma) if self.mean_coupling else (0.0, 0.0)
+            H = field(moments, fit.gamma, J0)
+            H_error = field_error(moments, fit.gamma, fit.gamma_error, J0, J0_error)
+            bound = fit.bound if isinstance(fit, SpectralFit) else None
+            return fit, Estimate(fit.gamma, fit.gamma_error, H, H_error, J0, J0_error, bound)
         n, N = moments.n, moments.N
         few = None if n * n * N * min(n, N) <= _MOST_WORK else _TARGETS
         composite = fit_pseudolikelihood(spins, few, self.random_state)
@@ -277,7 +273,7 @@ class EmpiricalBayes(BaseEstimator):
             )
         elif saturates and self.at_distance_ <= NEAR:
             self._warn(
-                f'The data lie {self.regime_}. Try "spectral" or "pseudolikelihood".',
+                f'The data lie {self.regime_}. Try "spectral" or, with many samples, "inversion".',
                 SaturationWarning,
             )
 
@@ -300,6 +296,11 @@ class EmpiricalBayes(BaseEstimator):
 
     def _warn(self, message: str, category: type[Warning]) -> None:
         warnings.warn(message, category, stacklevel=5)
+
+
+def _is_glass(moments: SpinMoments, spectral: Estimate) -> bool:
+    """Where "inversion" is more precise than "spectral", as measured in docs/accuracy.md."""
+    return moments.N >= 3 * moments.n and spectral.bound is None and 1 - spectral.gamma * _r(moments) < 0
 
 
 def _r(moments: SpinMoments) -> float:

@@ -221,34 +221,53 @@ class SpectralFit:
         return log_evidence(gamma / self.scale, self.spectrum) if gamma > 0 else 0.0
 
 
-def spectrum_of(spins: Spins) -> tuple[Spectrum, float]:
-    """Eigenvalues of D through the smaller Gram matrix, and the unbiased q, of the spins that vary."""
+def spectrum_of(spins: Spins, without_mean: bool = False) -> tuple[Spectrum, float]:
+    r"""Eigenvalues of D through the smaller Gram matrix, of the spins that vary; and gamma/g.
+
+    A mean coupling J0/n acts in the direction :math:`u_i \propto \sqrt{v_i}` alone, which makes one large eigenvalue.
+    ``without_mean`` leaves that direction out, and scales the other eigenvalues to the mean 1.
+    """
     varying, m = varying_of(spins)
     N, n = len(spins), len(varying)
-    q = float(np.mean((N * m**2 - 1) / (N - 1)))
     v = 1 - m**2
+    u = np.sqrt(v / v.sum())
+    n_out = int(without_mean)
     if N > n:
         D = gram_of(spins[:, varying].T if n < spins.shape[1] else spins.T).astype(np.float64) / N
         D -= np.outer(m, m)
         D /= np.sqrt(np.outer(v, v))
-        return Spectrum(np.maximum(np.linalg.eigvalsh(D), 0.0), np.ones(n), N - 1), q
-    D = np.zeros((N, N))
-    step = max(1, _BLOCK // N)
-    for start in range(0, n, step):
-        part = slice(start, start + step)
-        Z = (spins[:, varying[part]] - m[part]) / np.sqrt(v[part])
-        D += Z @ Z.T / N
-    d = np.linalg.eigvalsh(D)[1:]  # the first is 0, because Z is centred
-    return Spectrum(np.append(np.maximum(d, 0.0), 0.0), np.append(np.ones(N - 1), n - N + 1.0), N - 1), q
+        if without_mean:
+            Du = D @ u
+            D += (u @ Du) * np.outer(u, u) - np.outer(u, Du) - np.outer(Du, u)
+        d, w = np.linalg.eigvalsh(D)[n_out:], np.ones(n - n_out)
+    else:
+        D, along = np.zeros((N, N)), np.zeros(N)
+        step = max(1, _BLOCK // N)
+        for start in range(0, n, step):
+            part = slice(start, start + step)
+            Z = (spins[:, varying[part]] - m[part]) / np.sqrt(v[part])
+            D += Z @ Z.T / N
+            along += Z @ u[part]
+        if without_mean:
+            D -= np.outer(along, along) / N
+        d = np.append(np.linalg.eigvalsh(D)[1:], 0.0)  # the first is 0, because Z is centred
+        w = np.append(np.ones(N - 1), n - n_out - N + 1.0)
+    d = np.maximum(d, 0.0)
+    stretch = float(w.sum() / (w @ d)) if without_mean else 1.0
+    q = max(float(np.mean((N * m**2 - 1) / (N - 1))), 0.0)  # unbiased
+    scale = spins.shape[1] / w.sum() * (stretch / (1 - q)) ** 2 if q < 1 else math.inf
+    return Spectrum(stretch * d, w, N - 1), float(scale)
 
 
-def fit_spectral(spins: Spins) -> SpectralFit:
-    """gamma where the score has its mean: the maximum of the evidence, corrected for the loops left out."""
-    spectrum, q = spectrum_of(spins)
+def fit_spectral(spins: Spins, without_mean: bool = False) -> SpectralFit:
+    """gamma where the score has its mean: the maximum of the evidence, corrected for the loops left out.
+
+    ``without_mean`` leaves out the direction in which a mean coupling acts.
+    """
+    spectrum, scale = spectrum_of(spins, without_mean)
     nu, n = spectrum.nu, spectrum.n
-    if len(spins) < 4 or q >= 1:
+    if len(spins) < 4 or math.isinf(scale):
         raise ValueError(f'method="spectral" needs at least 4 samples: found {len(spins)}.')
-    scale = spins.shape[1] / n / (1 - max(q, 0.0)) ** 2
 
     def score_at(u: float) -> float:
         return score(math.exp(u), spectrum)

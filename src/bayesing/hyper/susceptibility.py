@@ -9,8 +9,9 @@ couplings:
     \hat J_0 = \frac{1}{1 - q} - \frac{1}{\chi_{lin}},
 
 with the unbiased r, chi_sg, q and chi_lin of :class:`~bayesing.moments.SpinMoments`, and gamma = 0 where noise
-makes chi_sg smaller than r. They hold for uniform and for site-dependent fields, for any prior of the
-couplings that has a variance, and for any N. H is the uniform field that gives the mean spin.
+makes chi_sg smaller than r. A mean coupling makes the spins fluctuate together, which adds :math:`(\chi_{lin} - 1 +
+q)^2 r^2/n(1-q)^4` to chi_sg; where it is estimated, that is taken away (unbiased, like all else). They hold for
+uniform and for site-dependent fields, for any prior of the couplings that has a variance, and for any N. H is the uniform field that gives the mean spin.
 
 gamma saturates where gamma r = 1, at the edge of the spin glass: at J = 1 where H = 0.
 """
@@ -21,7 +22,7 @@ import math
 from dataclasses import dataclass
 
 from ..moments import SpinMoments
-from ..replica import collective_variance, field, field_error, mean_coupling
+from ..replica import collective_variance, field, field_error, mean_coupling, overlap
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,28 @@ def fit_susceptibility(moments: SpinMoments, with_mean_coupling: bool = False) -
             f"Expected spins that vary: found r = {r:.3g}, the mean of (1 - m_i^2)^2, in {N} samples. "
             "Leave out constant columns, or take more samples."
         )
+    collective_error = 0.0
+    if with_mean_coupling:
+        collective, collective_error = _collective(moments)
+        chi_sg -= collective
     gamma = n / (n - 1) * (1 / r - 1 / chi_sg) if chi_sg > r else 0.0
     # Of a U-statistic of independent overlaps g_ab, with its terms g_ab^2, g_ab g_ac and g_ab g_cd.
     independent = (4 + (8 + 8 / (N - 3)) / (N - 2)) / (N * (N - 1))
-    gamma_error = math.sqrt(independent + collective_variance(n, N, gamma, r)) / max(chi_sg, r)
+    relative = independent + collective_variance(n, N, gamma, r) + (collective_error / max(chi_sg, r)) ** 2
+    gamma_error = math.sqrt(relative) / max(chi_sg, r)
     J0, J0_error = mean_coupling(moments, gamma) if with_mean_coupling else (0.0, 0.0)
     H, H_error = field(moments, gamma, J0), field_error(moments, gamma, gamma_error, J0, J0_error)
     return SusceptibilityFit(gamma, gamma_error, H, H_error, J0, J0_error)
+
+
+def _collective(moments: SpinMoments) -> tuple[float, float]:
+    """What the fluctuation of all spins together adds to chi_sg, and its standard error.
+
+    chi_lin is a variance estimated from N sums, so that its own variance is 2 chi_lin^2/(N - 1).
+    """
+    n, N, r, chi_lin = moments.n, moments.N, moments.r, moments.chi_lin
+    assert r is not None and chi_lin is not None
+    noise = 2 * chi_lin**2 / (N - 1)
+    excess = chi_lin - (1 - overlap(moments))
+    share = (r / (1 - overlap(moments)) ** 2) ** 2 / n
+    return share * (excess**2 - noise), share * math.sqrt(4 * excess**2 * noise + 2 * noise**2)

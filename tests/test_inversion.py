@@ -1,0 +1,64 @@
+"""The inverse correlation matrix without its noise, against Wishart matrices and against the definition."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import bayesing as bs
+from bayesing.hyper.inversion import fit_inversion, sum_of_squares
+
+
+def test_the_noise_of_an_inverse_wishart_matrix_is_taken_out():
+    """The mean over 4000 covariances of Gaussian data, away from symmetric points, is that without noise."""
+    rng = np.random.default_rng(0)
+    n, nu = 4, 15
+    mixing = rng.normal(size=(n, n)) + 2 * np.eye(n)
+    omega = np.linalg.inv(mixing.T @ mixing)
+    weights = np.triu(rng.uniform(0.5, 2, (n, n)), 1)
+    draws = rng.normal(size=(4000, nu, n)) @ mixing
+    found = [sum_of_squares(np.linalg.inv(X.T @ X), weights, nu - n) for X in draws]
+    exact = np.sum(weights * omega**2)
+    error = np.std(found) / np.sqrt(len(found))
+    assert abs(np.mean(found) - exact) < 4 * error and error < 0.1 * exact
+    naive = [np.sum(weights * np.linalg.inv(X.T @ X / nu) ** 2) for X in draws]
+    assert np.mean(naive) > 2 * exact
+
+
+def test_gamma_from_the_definition():
+    """Weights (v_i v_j)^2 and spins that are not standardised."""
+    X = bs.simulate(12, 60, J=0.7, H=0.4, seed=1, sweeps=3).spins.astype(float)
+    N, n = X.shape
+    p = N - 1 - n
+    W = np.linalg.inv((X - X.mean(0)).T @ (X - X.mean(0)))
+    v = 1 - X.mean(0) ** 2
+    w = np.array([[(v[i] * v[j]) ** 2 if i != j else 0.0 for j in range(n)] for i in range(n)])
+    expected = n * sum_of_squares(W, w / w.sum(), p)
+    assert expected > 0.1
+    assert_allclose(fit_inversion(X.astype(np.int8)).gamma, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize(("J", "H", "J0"), [(0.5, 0.0, 0.0), (0.7, 0.4, 0.0), (0.5, 0.1, 0.5)])
+def test_it_finds_the_strength_of_the_couplings(J, H, J0):
+    fits = [fit_inversion(bs.simulate(80, 400, J=J, H=H, J0=J0, seed=k, sweeps=4).spins) for k in range(20)]
+    gamma, errors = np.array([(fit.gamma, fit.gamma_error) for fit in fits]).T
+    # The leading order in 1/n: measured to be 1% too high in J at n = 80.
+    assert np.sqrt(gamma.mean()) == pytest.approx(J, abs=0.02 * J + 3 * gamma.std() / np.sqrt(20) / (2 * J))
+    assert 0.5 < np.std((gamma - gamma.mean()) / errors, ddof=1) < 1.5  # 1 ± 3 standard errors
+
+
+def test_constant_columns_count_as_spins():
+    X = bs.simulate(20, 100, J=0.8, seed=1, sweeps=3).spins
+    fit = fit_inversion(X)
+    wider = fit_inversion(np.hstack([X, np.ones((100, 10), np.int8)]))
+    assert_allclose([wider.gamma, wider.gamma_error], [1.5 * fit.gamma, 1.5 * fit.gamma_error])
+
+
+def test_bad_data():
+    X = bs.simulate(10, 15, J=0.3, seed=1, sweeps=3).spins
+    fit_inversion(X)
+    with pytest.raises(ValueError, match="needs at least 15 samples of 10 spins that vary: found 14"):
+        fit_inversion(X[:14])
+    X = bs.simulate(10, 50, J=0.3, seed=1, sweeps=3).spins.copy()
+    X[:, 3] = -X[:, 7]
+    with pytest.raises(ValueError, match="found a singular correlation matrix"):
+        fit_inversion(X)
