@@ -11,7 +11,8 @@ couplings:
 with the unbiased r, chi_sg, q and chi_lin of :class:`~bayesing.moments.SpinMoments`, and gamma = 0 where noise
 makes chi_sg smaller than r. A mean coupling makes the spins fluctuate together, which adds :math:`(\chi_{lin} - 1 +
 q)^2 r^2/n(1-q)^4` to chi_sg; where it is estimated, that is taken away (unbiased, like all else). They hold for
-uniform and for site-dependent fields, for any prior of the couplings that has a variance, and for any N. H is the uniform field that gives the mean spin.
+uniform and for site-dependent fields, for any prior of the couplings that has a variance, and for any N. H is the
+uniform field that gives the mean spin.
 
 gamma saturates where gamma r = 1, at the edge of the spin glass: at J = 1 where H = 0.
 """
