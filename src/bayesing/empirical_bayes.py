@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,19 +14,23 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .arguments import numbers
+from .arguments import Seed, numbers
+from .calibration import Interval, Point, Progress, Seen, Setting, calibrate
 from .exceptions import BoundWarning, LaplaceWarning, SaturationWarning
 from .hyper.inversion import fit_inversion
 from .hyper.plefka import PlefkaFit, evidence, fit_plefka, plefka_errors
-from .hyper.pseudolikelihood import fit_pseudolikelihood
+from .hyper.pseudolikelihood import PseudolikelihoodFit, fit_pseudolikelihood
+from .hyper.pseudolikelihood import score_at as regression_score
 from .hyper.spectral import SpectralFit, fit_spectral
+from .hyper.spectral import score_at as spectral_score
 from .hyper.susceptibility import fit_susceptibility
 from .moments import SpinMoments, largest_pair_sum, moments_of
 from .priors import check_prior_name, laplace_equals_gaussian, xi
-from .replica import NEAR, field, field_error, mean_coupling, overlap
+from .replica import NEAR, field, field_error, mean_coupling, overlap, site_fields
 from .spins import Spins, as_spins
 
 METHODS = ("auto", "plefka", "susceptibility", "spectral", "inversion", "pseudolikelihood")
+FIELDS = ("auto", "uniform", "sites")
 
 _LARGEST_SPECTRUM = 5000  # min(n, N) up to which an eigendecomposition is a matter of a minute
 _MOST_WORK, _TARGETS = 1e10, 64  # multiplications for regressions of all spins; beyond, so many random ones
@@ -152,6 +158,81 @@ class EmpiricalBayes(BaseEstimator):
             return np.asarray(curve / (self.moments_.n * self.moments_.N))
         raise ValueError(f'method="{self.method_}" has no evidence to show: use "spectral" or "plefka".')
 
+    def interval(
+        self,
+        level: float = 0.9,
+        n_simulations: int = 200,
+        seed: Seed = 0,
+        fields: str = "auto",
+        progress: Progress | None = None,
+    ) -> Interval:
+        """Intervals of J and H that cover, and the estimates without bias, by simulation of such data.
+
+        Data sets of the same size are simulated at trial values, and the test whether they look like ours is
+        inverted: see :mod:`bayesing.calibration`. What is looked at is the method's own estimate or score; where
+        "auto" was asked for and the spin glass is near, the score of "pseudolikelihood", which goes on rising there.
+
+        ``fields`` says whether the simulated fields are "uniform" or fitted to the single "sites"; "auto" decides by
+        their spread. ``progress`` is called with the number of simulations done and of all. They run in parallel
+        under ``joblib.parallel_config(n_jobs=...)``.
+
+        >>> import bayesing as bs
+        >>> eb = bs.EmpiricalBayes().fit(bs.simulate(60, 50, J=0.6, H=0.2, seed=1).spins)
+        >>> found = eb.interval(n_simulations=60)
+        >>> found.J[0] < 0.6 < found.J[1] and found.H[0] < 0.2 < found.H[1]
+        True
+        """
+        check_is_fitted(self)
+        if fields not in FIELDS:
+            raise ValueError(f"fields must be one of {', '.join(FIELDS)}: found {fields!r}.")
+        m = self.moments_
+        if m.N < 4:
+            raise ValueError(f"An interval needs at least 4 samples: found {m.N}.")
+        start, error = self._start()
+        statistic = self._statistic(start.gamma)
+        sites, differ = site_fields(m, start.gamma, self.J0_)
+        pattern = None
+        if fields == "sites" or (fields == "auto" and differ):
+            pattern, start = tuple((sites - sites.mean()).tolist()), Point(start.gamma, float(sites.mean()))
+        T = statistic(m if self._spins is None else self._spins)
+        setting = Setting(m.n, m.N, _r(m), self.J0_, pattern)
+        found = calibrate(
+            statistic, Seen(T, m.M), setting, start, error, level, n_simulations, seed, progress
+        )
+        if math.isinf(found.J[1]):
+            self._warn(f"{found.note[0].upper()}{found.note[1:]}.", SaturationWarning)
+        return found
+
+    def _start(self) -> tuple[Point, Point]:
+        """A first estimate with as little bias as possible, and its error."""
+        m = self.moments_
+        gamma, error, H, H_error = self.gamma_, self.gamma_error_, self.H_, self.H_error_
+        if self.method_ in ("plefka", "pseudolikelihood"):
+            other = fit_susceptibility(m) if self._spins is None else fit_spectral(self._spins)
+            gamma, error = other.gamma, other.gamma_error
+            H, H_error = field(m, gamma), field_error(m, gamma, error)
+        if not error < 1:
+            error = 1.0
+        if 1 - gamma * _r(m) < NEAR:  # the formulas for errors end here
+            error *= 3
+        return Point(gamma, H), Point(error, H_error)
+
+    def _statistic(self, gamma: float) -> Callable[[Any], float]:
+        """A number that rises with the gamma of the data it is computed from, and needs no search."""
+        near = self.at_distance_ < NEAR and self._spins is not None
+        method = "pseudolikelihood" if self.method == "auto" and near else self.method_
+        if method == "spectral":
+            return partial(
+                spectral_score, gamma=max(gamma, 1 / self.moments_.N), without_mean=self.mean_coupling
+            )
+        if method == "pseudolikelihood":
+            own = self._record
+            if not isinstance(own, PseudolikelihoodFit):
+                assert self._spins is not None
+                own = fit_pseudolikelihood(self._spins, _TARGETS, 0, gamma)
+            return partial(regression_score, gamma=max(own.gamma, 1 / self.moments_.N), n_targets=_TARGETS)
+        return {"plefka": _angle, "susceptibility": _susceptibility, "inversion": _inversion}[method]
+
     def _check_parameters(self) -> None:
         if not isinstance(self.method, str) or self.method not in METHODS:
             raise ValueError(f"method must be one of {', '.join(METHODS)}: found {self.method!r}.")
@@ -180,7 +261,7 @@ class EmpiricalBayes(BaseEstimator):
             with suppress(ValueError):  # of columns that follow from others
                 record, estimate = self._estimate("inversion", moments, spins)
                 method, reason = "inversion", "the most precise method in the spin glass, with many samples"
-        self._record = record
+        self._record, self._spins = record, spins
         self.moments_ = moments
         self.method_, self.reason_ = method, reason
         self.case_ = record.case if isinstance(record, PlefkaFit) else None
@@ -296,6 +377,18 @@ class EmpiricalBayes(BaseEstimator):
 
     def _warn(self, message: str, category: type[Warning]) -> None:
         warnings.warn(message, category, stacklevel=5)
+
+
+def _angle(data: Spins | SpinMoments) -> float:
+    return fit_plefka(data if isinstance(data, SpinMoments) else moments_of(data)).angle
+
+
+def _susceptibility(data: Spins | SpinMoments) -> float:
+    return fit_susceptibility(data if isinstance(data, SpinMoments) else moments_of(data)).unclipped
+
+
+def _inversion(spins: Spins) -> float:
+    return fit_inversion(spins).unclipped
 
 
 def _is_glass(moments: SpinMoments, spectral: Estimate) -> bool:

@@ -74,6 +74,22 @@ def field(moments: SpinMoments, gamma: float, J0: float = 0.0) -> float:
     return float(mean) - J0 * M
 
 
+def site_fields(moments: SpinMoments, gamma: float, J0: float = 0.0) -> tuple[NDArray[np.float64], bool]:
+    r"""Fields of the single spins, as they spread beyond what couplings and samples explain; and whether they do.
+
+    :math:`\operatorname{atanh} m_i = h_i + J_0 M + \sqrt{\gamma q} z_i`, and N samples add the variance
+    :math:`1/N (1 - m_i^2)`. What is left of the variance is that of h_i: the deviations are shrunk to it. They
+    differ if it is above three standard errors.
+    """
+    m = moments.magnetisations * moments.N / (moments.N + 1)
+    a = np.arctanh(m)
+    total = float(np.var(a, ddof=1))
+    left = total - gamma * overlap(moments) - float(np.mean(1 / (1 - m**2))) / moments.N
+    differ = left > 3 * math.sqrt(2 / moments.n) * total
+    shrink = math.sqrt(max(left, 0.0) / total) if total > 0 else 0.0
+    return a.mean() - J0 * moments.M + shrink * (a - a.mean()), differ
+
+
 def field_error(
     moments: SpinMoments, gamma: float, gamma_error: float, J0: float = 0.0, J0_error: float = 0.0
 ) -> float:

@@ -40,10 +40,11 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class InversionFit:
-    """gamma and its standard error."""
+    """gamma, its standard error, and gamma before it was clipped at 0."""
 
     gamma: float
     gamma_error: float
+    unclipped: float
 
 
 def fit_inversion(spins: Spins) -> InversionFit:
@@ -65,10 +66,12 @@ def fit_inversion(spins: Spins) -> InversionFit:
     weights = np.outer(v, v)
     np.fill_diagonal(weights, 0.0)
     total = float(np.sum(weights**2))
-    gamma = max(n * sum_of_squares(W, weights / total, p), 0.0)
+    unclipped = n * sum_of_squares(W, weights / total, p)
+    gamma = max(unclipped, 0.0)
     pairs = total**2 / float(np.sum(weights**4))  # as many as if all had the same weight
     scale = spins.shape[1] / n  # gamma refers to all columns, the constant ones too
-    return InversionFit(gamma * scale, _error(gamma, float(np.mean(v**2)), n, p, pairs) * scale)
+    error = _error(gamma, float(np.mean(v**2)), n, p, pairs)
+    return InversionFit(gamma * scale, error * scale, unclipped * scale)
 
 
 def sum_of_squares(W: Array, weights: Array, p: int) -> float:

@@ -46,6 +46,11 @@ class PlefkaFit:
     Phi: float
     phi2: float
 
+    @property
+    def angle(self) -> float:
+        """arctan(gamma), which goes on where gamma is infinite, and below 0."""
+        return math.atan2(-self.Phi, 2 * self.phi2)
+
 
 def e(m: Any) -> Any:
     """Negative mean-field entropy e(m) (Eq. 23); 0 at m = ±1."""

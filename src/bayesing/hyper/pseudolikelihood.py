@@ -224,6 +224,14 @@ def fit_pseudolikelihood(
     )
 
 
+def score_at(spins: Spins, gamma: float, n_targets: int | None = None) -> float:
+    """The mean of d ln E_i / d ln gamma at a given gamma, over all spins or the first ``n_targets`` that vary."""
+    varying, _ = varying_of(spins)
+    conditionals = Conditionals(spins[:, varying])
+    own = gamma * len(varying) / spins.shape[1]
+    return float(np.mean([conditionals.evidence(i, own).score for i in range(len(varying))[:n_targets]]))
+
+
 def _peak(scores: Callable[[float], Array], u: float, step: float) -> tuple[float, Array, float]:
     """ln gamma where the sum of the scores falls through 0, or the bound it runs into: a secant method.
 

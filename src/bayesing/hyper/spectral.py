@@ -296,6 +296,12 @@ def fit_spectral(spins: Spins, without_mean: bool = False) -> SpectralFit:
     )
 
 
+def score_at(spins: Spins, gamma: float, without_mean: bool = False) -> float:
+    """The score per pair at a given gamma: without a search, it tells as much of the data's gamma as the maximum."""
+    spectrum, scale = spectrum_of(spins, without_mean)
+    return score(gamma / scale, spectrum) * 2 / (spectrum.n * (spectrum.n - 1))
+
+
 @dataclass(frozen=True, eq=False)
 class Posterior:
     r"""Couplings given the data and gamma, kept as eigenvectors: only what is asked for is formed.

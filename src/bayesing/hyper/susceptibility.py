@@ -28,7 +28,7 @@ from ..replica import collective_variance, field, field_error, mean_coupling, ov
 
 @dataclass(frozen=True)
 class SusceptibilityFit:
-    """gamma, H and J0 (0 unless asked for), with standard errors."""
+    """gamma, H and J0 (0 unless asked for), with standard errors, and gamma before it was clipped at 0."""
 
     gamma: float
     gamma_error: float
@@ -36,6 +36,7 @@ class SusceptibilityFit:
     H_error: float
     J0: float
     J0_error: float
+    unclipped: float
 
 
 def fit_susceptibility(moments: SpinMoments, with_mean_coupling: bool = False) -> SusceptibilityFit:
@@ -52,14 +53,17 @@ def fit_susceptibility(moments: SpinMoments, with_mean_coupling: bool = False) -
     if with_mean_coupling:
         collective, collective_error = _collective(moments)
         chi_sg -= collective
-    gamma = n / (n - 1) * (1 / r - 1 / chi_sg) if chi_sg > r else 0.0
+    # Noise may make chi_sg small, or negative even: beyond r/2 in a straight line.
+    inverse = 1 / chi_sg if chi_sg > r / 2 else (4 - 4 * chi_sg / r) / r
+    unclipped = n / (n - 1) * (1 / r - inverse)
+    gamma = max(unclipped, 0.0)
     # Of a U-statistic of independent overlaps g_ab, with its terms g_ab^2, g_ab g_ac and g_ab g_cd.
     independent = (4 + (8 + 8 / (N - 3)) / (N - 2)) / (N * (N - 1))
     relative = independent + collective_variance(n, N, gamma, r) + (collective_error / max(chi_sg, r)) ** 2
     gamma_error = math.sqrt(relative) / max(chi_sg, r)
     J0, J0_error = mean_coupling(moments, gamma) if with_mean_coupling else (0.0, 0.0)
     H, H_error = field(moments, gamma, J0), field_error(moments, gamma, gamma_error, J0, J0_error)
-    return SusceptibilityFit(gamma, gamma_error, H, H_error, J0, J0_error)
+    return SusceptibilityFit(gamma, gamma_error, H, H_error, J0, J0_error, unclipped)
 
 
 def _collective(moments: SpinMoments) -> tuple[float, float]:
