@@ -1,9 +1,11 @@
+import math
+
 import numpy as np
 import pytest
 
 import bayesing as bs
 from bayesing.conditionals import curvature, log_conditional, slope
-from bayesing.hyper.pseudolikelihood import Conditionals, fit_pseudolikelihood
+from bayesing.hyper.pseudolikelihood import Conditionals, _peak, fit_pseudolikelihood
 
 
 def spins(n, N, seed=4, J=0.9, H=0.3):
@@ -139,3 +141,19 @@ def test_spins_that_share_couplings_are_not_independent():
     sets = [bs.simulate(60, 100, J=0.8, seed=seed, sweeps=3).spins for seed in range(80)]
     found = np.array([(fit.gamma, fit.gamma_error) for fit in map(fit_pseudolikelihood, sets)])
     assert found[:, 0].std(ddof=1) / np.sqrt(np.mean(found[:, 1] ** 2)) == pytest.approx(1, abs=3 * 0.08)
+
+
+@pytest.mark.parametrize("centre", [-7.3, -2.2, 0.4, 3.1])
+@pytest.mark.parametrize("shape", ["tanh", "cube root", "step"])
+def test_the_search_ends(centre, shape):
+    """A plain secant method goes in circles on a cube root, for ever, as it did on data."""
+    calls = []
+
+    def scores(u):
+        calls.append(u)
+        x = u - centre
+        value = {"tanh": math.tanh(5 * x), "cube root": math.cbrt(x), "step": math.tanh(1000 * x)}[shape]
+        return np.array([-0.7, -0.3]) * value
+
+    peak, _, _ = _peak(scores, math.log(0.25), step=0.5)
+    assert peak == pytest.approx(centre, abs=0.03) and len(calls) < 40

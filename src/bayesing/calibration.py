@@ -1,28 +1,30 @@
 r"""Which J would have produced what we saw? Bias removed, and intervals, by simulation, for any statistic.
 
-A statistic T of the data need not estimate anything: it is enough that it rises with gamma. Data sets of the same
-size are simulated at trial values of gamma and H around a first estimate, each with couplings of its own, and in
-that window T and the mean spin M are described by
+A statistic T of the data, one number or several, need not estimate anything: it is enough that it changes with
+gamma, always in the same direction. Data sets of the same size are simulated at trial values of gamma and H around a
+first estimate, each with couplings of its own, and in that window T and the mean spin M are described by
 
 .. math::
 
     (T, M) = \mu(\gamma, H) + \text{noise}, \qquad \mu \text{ quadratic}, \quad
     \ln \operatorname{Var} \text{ linear in } \gamma .
 
-The corrected estimate is where :math:`\mu` equals what was observed (indirect inference: C. Gourieroux, A. Monfort
-and E. Renault, 1993). The interval inverts a test: gamma belongs to it if for some H
+The corrected estimate is where :math:`\mu` agrees with what was observed (indirect inference: C. Gourieroux, A.
+Monfort and E. Renault, 1993). The interval inverts a test: gamma belongs to it if for some H
 
 .. math::
 
-    D^2(\gamma, H) = \frac{\Delta^T \Sigma^{-1} \Delta}{1 + \ell} \le F_{1, \text{dof}}(\text{level}), \qquad
+    D^2(\gamma, H) = \Delta^T \Sigma^{-1} \Delta \le \min D^2 + F_{1, \text{dof}}(\text{level}), \qquad
     \Delta = (T, M)_\text{observed} - \mu(\gamma, H),
 
-with :math:`\Sigma` the covariance of the noise there and :math:`\ell` the share of it that is left in :math:`\mu`, so
-that few simulations make a longer interval and not a wrong one; and H likewise. No shape is assumed for it: it ends
-at gamma = 0 where that cannot be excluded, and it is open where T no longer responds to gamma, which is said.
+with :math:`\Sigma` the covariance of the noise, that which is left in :math:`\mu` included, so that few simulations
+make a longer interval and not a wrong one; and H likewise. No shape is assumed for it: it ends at gamma = 0 where
+that cannot be excluded, and it is open where T no longer responds to gamma, which is said.
 
 Trial points are spread evenly over the window and lie on a lattice; a data set follows from its point and the seed.
-Later calls, with other data of the same size or with another statistic, find simulations of theirs already made.
+Later calls, with other data of the same size or with another statistic, find simulations of theirs already made. Each
+has random numbers of its own: with common ones at all points, errors of the curve would be common too, and an interval
+from as many simulations longer.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import least_squares
 from scipy.stats import t as student
 
@@ -47,7 +49,7 @@ from .replica import NEAR
 from .spins import Spins
 
 Array = NDArray[np.float64]
-Statistic = Callable[[Spins], float]
+Statistic = Callable[[Spins], ArrayLike]
 Progress = Callable[[int, int], None]
 
 _MARGIN = 1.5  # standard errors by which the window is wider than the interval
@@ -75,13 +77,6 @@ class Point(NamedTuple):
     H: float
 
 
-class Seen(NamedTuple):
-    """What is compared: the statistic and the mean spin."""
-
-    T: float
-    M: float
-
-
 @dataclass(frozen=True)
 class Setting:
     """What the data sets have in common: their size, r (for the distance to the spin glass), J0, and the fields.
@@ -96,9 +91,14 @@ class Setting:
     pattern: tuple[float, ...] | None = None
 
 
+def see(statistic: Statistic, spins: Spins) -> Array:
+    """What is compared: the statistic, one number or several, and the mean spin."""
+    return np.append(np.asarray(statistic(spins), dtype=np.float64), spins.mean())
+
+
 def calibrate(
     statistic: Statistic,
-    observed: Seen,
+    observed: Array,
     setting: Setting,
     start: Point,
     error: Point,
@@ -107,7 +107,7 @@ def calibrate(
     seed: Seed = 0,
     progress: Progress | None = None,
 ) -> Interval:
-    """Intervals of J and H for data with ``observed`` values of the statistic and of the mean spin.
+    """Intervals of J and H for data of which this was ``observed``, with :func:`see`.
 
     ``start`` is a first estimate, ``error`` its standard error; neither needs to be right. Simulations run in
     parallel under ``joblib.parallel_config(n_jobs=...)``, and the statistic with them, so it must be picklable.
@@ -202,7 +202,7 @@ def _window(centre: Point, half: Point, ceiling: float) -> Window:
 
 
 class Surface:
-    """T and M as functions of gamma and H in a window, fitted to simulations there."""
+    """What is seen as a function of gamma and H in a window, fitted to simulations there."""
 
     def __init__(self, window: Window, points: Array, values: Array) -> None:
         self.window = window
@@ -210,12 +210,12 @@ class Surface:
         trend = np.column_stack([np.ones_like(u), u])
         # Of the slope of ln Var in u little is known from so few: it gets the prior N(0, 1).
         information = trend.T @ trend + np.diag([0.0, 2.0])
-        k = len(points)
+        k, number = values.shape
         self.dof = k - _TERMS
-        self.coefficients = np.empty((_TERMS, 2))
-        self.log_variances = np.zeros((2, 2))
-        self.uncertainty = np.empty((2, _TERMS, _TERMS))
-        standardised = np.empty((k, 2))
+        self.coefficients = np.empty((_TERMS, number))
+        self.log_variances = np.zeros((number, 2))
+        self.uncertainty = np.empty((number, _TERMS, _TERMS))
+        standardised = np.empty((k, number))
         for index, y in enumerate(values.T):
             a, b = math.log(max(float(np.var(y)), 1e-300)), 0.0
             for _ in range(20):
@@ -232,7 +232,9 @@ class Surface:
             standardised[:, index] = residuals
             inverse = np.linalg.inv(R)
             self.uncertainty[index] = inverse @ inverse.T
-        self.correlation = min(max(float(np.mean(standardised[:, 0] * standardised[:, 1])), -0.99), 0.99)
+        # Towards none by as much as one data set says, so that it has an inverse.
+        correlation = (np.corrcoef(standardised.T) * k + np.eye(number)) / (k + 1)
+        self.whitening = np.linalg.inv(np.linalg.cholesky(correlation))
 
     def mean(self, at: Array) -> Array:
         return np.asarray(_basis(self.window.scaled(at)) @ self.coefficients)
@@ -241,16 +243,14 @@ class Surface:
         u = self.window.scaled(at)[..., :1]
         return np.asarray(np.exp((self.log_variances[:, 0] + self.log_variances[:, 1] * u) / 2))
 
-    def whitened(self, at: Array, observed: Seen) -> Array:
+    def whitened(self, at: Array, observed: Array) -> Array:
         """Uncorrelated deviations of what was observed, of variance 1, at one point or many."""
         x = _basis(self.window.scaled(at))
         left = np.einsum("...i,kij,...j->...k", x, self.uncertainty, x)  # of the variance, in the mean
         deviation = np.sqrt(self.deviation(at) ** 2 + left)
-        T, M = np.moveaxis((np.array(observed) - self.mean(at)) / deviation, -1, 0)
-        rho = self.correlation
-        return np.stack([T, (M - rho * T) / math.sqrt(1 - rho**2)], axis=-1)
+        return np.asarray(((observed - self.mean(at)) / deviation) @ self.whitening.T)
 
-    def solve(self, observed: Seen) -> tuple[Point, Point]:
+    def solve(self, observed: Array) -> tuple[Point, Point]:
         """The point of the window that agrees best, and its standard errors."""
         low, high = np.array(self.window.low), np.array(self.window.high)
         middle = (low + high) / 2
@@ -261,22 +261,18 @@ class Surface:
         A = np.column_stack(
             [(self.mean(fit.x + d) - self.mean(fit.x - d)) / (2 * d.sum()) for d in np.diag(step)]
         )
-        deviation = self.deviation(fit.x)
-        rho = self.correlation
-        noise = np.outer(deviation, deviation) * np.array([[1, rho], [rho, 1]])
-        # Where T does not respond, the window may grow without bound.
-        response = np.linalg.svd(A / deviation[:, None] * (high - low), compute_uv=False)
-        if response.min() < 1e-3 or A[0, 0] <= 0:
-            return Point(*map(float, fit.x)), Point(math.inf, math.inf)
-        inverse = np.linalg.inv(A)
-        return Point(*map(float, fit.x)), Point(*map(float, np.sqrt(np.diag(inverse @ noise @ inverse.T))))
+        response = self.whitening @ (A / self.deviation(fit.x)[:, None])
+        strength, directions = np.linalg.eigh(response.T @ response * np.outer(high - low, high - low))
+        # Where nothing responds the window may grow, up to its limits.
+        variances = directions**2 @ (1 / np.maximum(strength, 1e-6))
+        return Point(*map(float, fit.x)), Point(*map(float, np.sqrt(variances) * (high - low)))
 
-    def region(self, observed: Seen, level: float) -> Region:
+    def region(self, observed: Array, level: float) -> Region:
         """All gamma, and all H, that the test does not reject, from D on a grid."""
         centre, _ = self.solve(observed)
         axes = [_grid(*ends) for ends in zip(self.window.low, centre, self.window.high, strict=True)]
         D = np.sqrt(np.sum(self.whitened(np.stack(np.meshgrid(*axes, indexing="ij"), -1), observed) ** 2, -1))
-        # Nothing agrees fully where T is lower than even gamma = 0 makes it, on average: relative to the best.
+        # The least D is not 0 where T is lower than even gamma = 0 makes it, or where it has several numbers.
         limit = math.sqrt(float(student.ppf((1 + level) / 2, self.dof)) ** 2 + float(D.min()) ** 2)
         gamma, H = (_crossings(axis, np.min(D, axis=1 - k), limit) for k, axis in enumerate(axes))
         return Region(centre, gamma, H)
@@ -328,7 +324,7 @@ class _Simulations:
         # Powers of two, so that data sets of the same size find the same lattice.
         self.steps = Point(*(2.0 ** math.floor(math.log2(e / 4)) for e in error))
         self.points: list[Point] = []
-        self.values: list[Seen] = []
+        self.values: list[Array] = []
         self.used: dict[tuple[int, int], int] = {}
         self.stuck = 0
 
@@ -361,7 +357,7 @@ class _Simulations:
             if self.progress:
                 self.progress(self.made, max(self.expected, self.made))
 
-    def widen(self, window: Window, observed: Seen, level: float, ceiling: float) -> Window:
+    def widen(self, window: Window, observed: Array, level: float, ceiling: float) -> Window:
         """The window, or a wider one where it does not hold all that the test accepts."""
         for _ in range(_MOVES):
             wider = self.surface(window).region(observed, level).wider(window, ceiling)
@@ -380,7 +376,7 @@ class _Simulations:
 
 def _observe(
     statistic: Statistic, setting: Setting, at: Point, entropy: tuple[int, ...], packed: Any
-) -> tuple[NDArray[np.uint8], Seen, bool]:
+) -> tuple[NDArray[np.uint8], Array, bool]:
     """A data set of new couplings, or a remembered one: packed, what is seen of it, and whether it got stuck."""
     stuck = False
     if packed is None:
@@ -388,7 +384,7 @@ def _observe(
         packed = np.packbits(spins > 0, axis=1)
     else:
         spins = 2 * np.unpackbits(packed, axis=1, count=setting.n).astype(np.int8) - 1
-    return packed, Seen(float(statistic(spins)), float(spins.mean())), stuck
+    return packed, see(statistic, spins), stuck
 
 
 def _draw(setting: Setting, at: Point, seed: np.random.SeedSequence) -> tuple[Spins, bool]:

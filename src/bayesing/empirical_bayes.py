@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .arguments import Seed, numbers
-from .calibration import Interval, Point, Progress, Seen, Setting, calibrate
+from .calibration import Interval, Point, Progress, Setting, calibrate
 from .exceptions import BoundWarning, LaplaceWarning, SaturationWarning
 from .hyper.inversion import fit_inversion
 from .hyper.plefka import PlefkaFit, evidence, fit_plefka, plefka_errors
@@ -34,6 +34,7 @@ FIELDS = ("auto", "uniform", "sites")
 
 _LARGEST_SPECTRUM = 5000  # min(n, N) up to which an eigendecomposition is a matter of a minute
 _MOST_WORK, _TARGETS = 1e10, 64  # multiplications for regressions of all spins; beyond, so many random ones
+_SCORED = 64  # spins, at most, whose regressions are compared with those of simulations
 
 
 class Estimate(NamedTuple):
@@ -170,7 +171,7 @@ class EmpiricalBayes(BaseEstimator):
 
         Data sets of the same size are simulated at trial values, and the test whether they look like ours is
         inverted: see :mod:`bayesing.calibration`. What is looked at is the method's own estimate or score; where
-        "auto" was asked for and the spin glass is near, the score of "pseudolikelihood", which goes on rising there.
+        "auto" was asked for and the spin glass is near, the scores of both "spectral" and "pseudolikelihood".
 
         ``fields`` says whether the simulated fields are "uniform" or fitted to the single "sites"; "auto" decides by
         their spread. ``progress`` is called with the number of simulations done and of all. They run in parallel
@@ -194,11 +195,9 @@ class EmpiricalBayes(BaseEstimator):
         pattern = None
         if fields == "sites" or (fields == "auto" and differ):
             pattern, start = tuple((sites - sites.mean()).tolist()), Point(start.gamma, float(sites.mean()))
-        T = statistic(m if self._spins is None else self._spins)
+        observed = np.append(statistic(m if self._spins is None else self._spins), m.M)
         setting = Setting(m.n, m.N, _r(m), self.J0_, pattern)
-        found = calibrate(
-            statistic, Seen(T, m.M), setting, start, error, level, n_simulations, seed, progress
-        )
+        found = calibrate(statistic, observed, setting, start, error, level, n_simulations, seed, progress)
         if math.isinf(found.J[1]):
             self._warn(f"{found.note[0].upper()}{found.note[1:]}.", SaturationWarning)
         return found
@@ -217,21 +216,21 @@ class EmpiricalBayes(BaseEstimator):
             error *= 3
         return Point(gamma, H), Point(error, H_error)
 
-    def _statistic(self, gamma: float) -> Callable[[Any], float]:
-        """A number that rises with the gamma of the data it is computed from, and needs no search."""
+    def _statistic(self, gamma: float) -> Callable[[Any], Any]:
+        """What rises with the gamma of the data it is computed from, and needs no search."""
         near = self.at_distance_ < NEAR and self._spins is not None
-        method = "pseudolikelihood" if self.method == "auto" and near else self.method_
-        if method == "spectral":
+        if self.method == "auto" and near:
+            assert self._spins is not None
+            own = fit_pseudolikelihood(self._spins, _TARGETS, 0, gamma)
+            return partial(_both_scores, gamma=gamma, regression_gamma=own.gamma)
+        if self.method_ == "spectral":
             return partial(
                 spectral_score, gamma=max(gamma, 1 / self.moments_.N), without_mean=self.mean_coupling
             )
-        if method == "pseudolikelihood":
-            own = self._record
-            if not isinstance(own, PseudolikelihoodFit):
-                assert self._spins is not None
-                own = fit_pseudolikelihood(self._spins, _TARGETS, 0, gamma)
-            return partial(regression_score, gamma=max(own.gamma, 1 / self.moments_.N), n_targets=_TARGETS)
-        return {"plefka": _angle, "susceptibility": _susceptibility, "inversion": _inversion}[method]
+        if isinstance(self._record, PseudolikelihoodFit):
+            least = 1 / self.moments_.N
+            return partial(regression_score, gamma=max(self._record.gamma, least), n_targets=_SCORED)
+        return {"plefka": _angle, "susceptibility": _susceptibility, "inversion": _inversion}[self.method_]
 
     def _check_parameters(self) -> None:
         if not isinstance(self.method, str) or self.method not in METHODS:
@@ -377,6 +376,11 @@ class EmpiricalBayes(BaseEstimator):
 
     def _warn(self, message: str, category: type[Warning]) -> None:
         warnings.warn(message, category, stacklevel=5)
+
+
+def _both_scores(spins: Spins, gamma: float, regression_gamma: float) -> tuple[float, float]:
+    """Their errors are opposite in the spin glass, so that together they say much more than each alone."""
+    return spectral_score(spins, gamma), regression_score(spins, regression_gamma, _SCORED)
 
 
 def _angle(data: Spins | SpinMoments) -> float:

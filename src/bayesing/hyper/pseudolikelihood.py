@@ -21,6 +21,7 @@ Cost: O(n N min(n, N)) per spin and step of Newton's method; a random subset of 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -233,23 +234,29 @@ def score_at(spins: Spins, gamma: float, n_targets: int | None = None) -> float:
 
 
 def _peak(scores: Callable[[float], Array], u: float, step: float) -> tuple[float, Array, float]:
-    """ln gamma where the sum of the scores falls through 0, or the bound it runs into: a secant method.
+    """ln gamma where the sum of the scores falls through 0, or the bound it runs into: a secant method in a bracket.
 
     Also the scores there, as slopes in gamma, and minus the slope of their sum in gamma.
     """
     lowest, highest = math.log(LOWEST), math.log(HIGHEST)
+    below, above = lowest - 1.0, highest + 1.0  # where the sum is known to be positive, and negative
     u = min(max(u, lowest), highest)
     at_u = scores(u)
     v = min(max(u + math.copysign(step, at_u.sum()), lowest), highest)
-    while True:
+    for k in itertools.count(1):
         at_v = scores(v) if v != u else at_u
         slope = (at_v - at_u) / (v - u) if v != u else np.zeros_like(at_u)
+        for x, total in ((u, at_u.sum()), (v, at_v.sum())):
+            below, above = (max(below, x), above) if total > 0 else (below, min(above, x))
         jump = -at_v.sum() / slope.sum() if slope.sum() < 0 else math.copysign(1.0, at_v.sum())
-        jump = min(max(jump, -1.0), 1.0)
-        peak = min(max(v + jump, lowest), highest)
+        peak = v + min(max(jump, -1.0), 1.0)
+        if below < above and (not below <= peak <= above or k % 8 == 0):
+            peak = (max(below, lowest) + min(above, highest)) / 2  # a secant may go in circles
+        peak = min(max(peak, lowest), highest)
         if abs(peak - v) < 0.02:
-            gamma_u, gamma_v = math.exp(u), math.exp(v)
-            fall = float(at_u.sum() / gamma_u - at_v.sum() / gamma_v)
-            information = fall / (gamma_v - gamma_u) if v != u else 0.0
-            return peak, (at_v + slope * (peak - v)) / math.exp(peak), information
+            break
         u, at_u, v = v, at_v, peak
+    gamma_u, gamma_v = math.exp(u), math.exp(v)
+    fall = float(at_u.sum() / gamma_u - at_v.sum() / gamma_v)
+    information = fall / (gamma_v - gamma_u) if v != u else 0.0
+    return peak, (at_v + slope * (peak - v)) / math.exp(peak), information
