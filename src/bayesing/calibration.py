@@ -21,14 +21,15 @@ with :math:`\Sigma` the covariance of the noise, that which is left in :math:`\m
 make a longer interval and not a wrong one; and H likewise. No shape is assumed for it: it ends at gamma = 0 where
 that cannot be excluded, and it is open where T no longer responds to gamma, which is said.
 
-Trial points are spread evenly over the window and lie on a lattice; a data set follows from its point and the seed.
-Later calls, with other data of the same size or with another statistic, find simulations of theirs already made. Each
-has random numbers of its own: with common ones at all points, errors of the curve would be common too, and an interval
-from as many simulations longer.
+Trial points are a random choice of the points of a lattice in the window, by an order that is the same for all
+windows; a data set follows from its point and the seed. Later calls, with other data of the same size or with another
+statistic, find most of their simulations already made. Each point has random numbers of its own: with common ones
+errors of the curve would be common too, and an interval from as many simulations longer.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 from collections import OrderedDict
@@ -333,17 +334,20 @@ class _Simulations:
         return len(self.points)
 
     def run(self, window: Window, number: int) -> None:
-        """Spread ``number`` points over the window (R. Martin's sequence), and simulate."""
-        plastic = 1.324717957244746
-        index = np.arange(self.made + 1, self.made + number + 1)[:, None]
-        unit = (0.5 + index * np.array([1 / plastic, 1 / plastic**2])) % 1
-        low, half = np.array(window.low), np.array(window.half)
-        lattice = np.maximum(np.round((low + 2 * half * unit) / self.steps).astype(int), [0, -(2**31)])
-        tasks = []
-        for i, j in lattice.tolist():
-            copy = self.used[i, j] = self.used.get((i, j), -1) + 1
-            at = Point(i * self.steps.gamma, j * self.steps.H)
-            tasks.append((at, (self.seed, i, abs(j), int(j < 0), copy)))
+        """Simulate at ``number`` more points of the window."""
+        ends = zip(window.low, window.high, self.steps, strict=True)
+        axes = [np.arange(math.ceil(low / step), math.floor(high / step) + 1) for low, high, step in ends]
+        lattice = np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, 2)
+        lattice = lattice[np.argsort(_rank(lattice, self.seed), kind="stable")]
+        tasks: list[tuple[Point, tuple[int, ...]]] = []
+        for copy in itertools.count():
+            for i, j in lattice.tolist():
+                if len(tasks) < number and self.used.get((i, j), -1) < copy:
+                    self.used[i, j] = copy
+                    at = Point(i * self.steps.gamma, j * self.steps.H)
+                    tasks.append((at, (self.seed, i, abs(j), int(j < 0), copy)))
+            if len(tasks) == number:
+                break
         keys = [(self.setting, at, entropy) for at, entropy in tasks]
         results = Parallel(return_as="generator", batch_size=1)(
             delayed(_observe)(self.statistic, self.setting, at, entropy, _cache.get(key))
@@ -372,6 +376,15 @@ class _Simulations:
         points, values = np.array(self.points), np.array(self.values)
         near = np.all(np.abs(window.scaled(points)) < 1.1, axis=1)
         return Surface(window, points[near], values[near])
+
+
+def _rank(lattice: NDArray[np.int64], seed: int) -> NDArray[np.uint64]:
+    """A random number for each point, the same whenever it is asked for (the mixing function of SplitMix64)."""
+    i, j = lattice.astype(np.uint64).T
+    x = i * np.uint64(0x9E3779B97F4A7C15) + j * np.uint64(0xC2B2AE3D27D4EB4F) + np.uint64(seed % 2**64)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(x ^ (x >> np.uint64(31)))
 
 
 def _observe(

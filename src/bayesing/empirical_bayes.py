@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,6 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .arguments import Seed, numbers
-from .calibration import Interval, Point, Progress, Setting, calibrate
 from .exceptions import BoundWarning, LaplaceWarning, SaturationWarning
 from .hyper.inversion import fit_inversion
 from .hyper.plefka import PlefkaFit, evidence, fit_plefka, plefka_errors
@@ -28,6 +27,9 @@ from .moments import SpinMoments, largest_pair_sum, moments_of
 from .priors import check_prior_name, laplace_equals_gaussian, xi
 from .replica import NEAR, field, field_error, mean_coupling, overlap, site_fields
 from .spins import Spins, as_spins
+
+if TYPE_CHECKING:
+    from .calibration import Interval, Progress
 
 METHODS = ("auto", "plefka", "susceptibility", "spectral", "inversion", "pseudolikelihood")
 FIELDS = ("auto", "uniform", "sites")
@@ -183,27 +185,30 @@ class EmpiricalBayes(BaseEstimator):
         >>> found.J[0] < 0.6 < found.J[1] and found.H[0] < 0.2 < found.H[1]
         True
         """
+        from .calibration import Point, Setting, calibrate  # and with it the samplers
+
         check_is_fitted(self)
         if fields not in FIELDS:
             raise ValueError(f"fields must be one of {', '.join(FIELDS)}: found {fields!r}.")
         m = self.moments_
         if m.N < 4:
             raise ValueError(f"An interval needs at least 4 samples: found {m.N}.")
-        start, error = self._start()
-        statistic = self._statistic(start.gamma)
-        sites, differ = site_fields(m, start.gamma, self.J0_)
+        gamma, gamma_error, H, H_error = self._start()
+        statistic = self._statistic(gamma)
+        sites, differ = site_fields(m, gamma, self.J0_)
         pattern = None
         if fields == "sites" or (fields == "auto" and differ):
-            pattern, start = tuple((sites - sites.mean()).tolist()), Point(start.gamma, float(sites.mean()))
+            pattern, H = tuple((sites - sites.mean()).tolist()), float(sites.mean())
         observed = np.append(statistic(m if self._spins is None else self._spins), m.M)
         setting = Setting(m.n, m.N, _r(m), self.J0_, pattern)
+        start, error = Point(gamma, H), Point(gamma_error, H_error)
         found = calibrate(statistic, observed, setting, start, error, level, n_simulations, seed, progress)
         if math.isinf(found.J[1]):
             self._warn(f"{found.note[0].upper()}{found.note[1:]}.", SaturationWarning)
         return found
 
-    def _start(self) -> tuple[Point, Point]:
-        """A first estimate with as little bias as possible, and its error."""
+    def _start(self) -> tuple[float, float, float, float]:
+        """First estimates with as little bias as possible, each with its error."""
         m = self.moments_
         gamma, error, H, H_error = self.gamma_, self.gamma_error_, self.H_, self.H_error_
         if self.method_ in ("plefka", "pseudolikelihood"):
@@ -214,7 +219,7 @@ class EmpiricalBayes(BaseEstimator):
             error = 1.0
         if 1 - gamma * _r(m) < NEAR:  # the formulas for errors end here
             error *= 3
-        return Point(gamma, H), Point(error, H_error)
+        return gamma, error, H, H_error
 
     def _statistic(self, gamma: float) -> Callable[[Any], Any]:
         """What rises with the gamma of the data it is computed from, and needs no search."""
