@@ -187,3 +187,15 @@ def test_csv_and_npy_give_the_same(tmp_path):
     np.savetxt(tmp_path / "x.csv", (X + 1) // 2, fmt="%d", delimiter=",", header="a,b,c,d,e,f,g", comments="")
     one, two = (json.loads(run("fit", tmp_path / name, "--json").stdout) for name in ("x.npy", "x.csv"))
     assert one == two
+
+
+def test_fit_interval(data):
+    result = run("fit", data, "--interval", "--simulations", 40, "--seed", 2, "--jobs", 1, "--json")
+    assert result.returncode == 0 and result.stderr == ""
+    found = bs.EmpiricalBayes().fit(np.load(data)["spins"]).interval(n_simulations=40, seed=2)
+    answer = json.loads(result.stdout)["interval"]
+    assert answer["J"] == list(found.J) and answer["H_corrected"] == found.H_corrected
+    text = run("fit", data, "--interval", "--simulations", 40, "--seed", 2, "--jobs", 1).stdout
+    assert f"90%      J from {found.J[0]:.4f} to {found.J[1]:.4f}" in text
+    wrong = run("fit", data, "--interval", "--level", 2)
+    assert wrong.returncode == 2 and "level must be between 0 and 1: found 2" in wrong.stderr

@@ -17,6 +17,7 @@ ROWS = [
     ["spins", "priors", "moments", "ising", "conditionals", "replica"],
     ["sampling", "hyper"],
     ["generator"],
+    ["calibration"],
     ["empirical_bayes"],
     ["io", "plots"],
     ["experiments"],

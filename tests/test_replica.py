@@ -3,9 +3,17 @@ from itertools import product
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 import bayesing as bs
-from bayesing.replica import collective_variance, field, field_error, mean_coupling, order_parameters
+from bayesing.replica import (
+    collective_variance,
+    field,
+    field_error,
+    mean_coupling,
+    order_parameters,
+    site_fields,
+)
 
 from samples import random_model, random_spins
 
@@ -104,3 +112,19 @@ def test_mean_coupling_needs_a_sum_that_varies():
         mean_coupling(moments(chi_lin=0.0), 0.1)
     with pytest.raises(ValueError, match="at least 4 samples: found 20"):
         mean_coupling(moments(chi_lin=None), 0.1)
+
+
+def test_site_fields_have_the_spread_of_the_fields():
+    """Uniform fields are found uniform, though magnetisations differ; others are found where they are."""
+    uniform = bs.simulate(300, 400, J=0.8, H=0.3, seed=1, sweeps=4).spins
+    found, differ = site_fields(bs.SpinMoments.of(uniform), 0.64)
+    assert not differ and found.std() < 0.12 and found.mean() == pytest.approx(0.3, abs=0.06)
+    fields = np.random.default_rng(0).normal(-0.4, 0.6, 300)
+    spins = bs.simulate(300, 400, J=0.8, H=fields, seed=2, sweeps=4).spins
+    found, differ = site_fields(bs.SpinMoments.of(spins), 0.64)
+    assert differ and found.std() == pytest.approx(fields.std(), rel=0.15)
+    assert np.corrcoef(found, fields)[0, 1] > 0.7
+    # A mean coupling acts as a field J0 M.
+    moments = bs.SpinMoments.of(spins)
+    shifted, _ = site_fields(moments, 0.64, J0=0.5)
+    assert_allclose(shifted, found - 0.5 * moments.M)

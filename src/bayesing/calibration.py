@@ -321,7 +321,8 @@ class _Simulations:
         progress: Progress | None,
     ) -> None:
         self.statistic, self.setting, self.progress, self.expected = statistic, setting, progress, expected
-        self.seed = seed if isinstance(seed, int) else int(generator(seed).integers(2**62))
+        rng = generator(seed)
+        self.seed = seed if isinstance(seed, int) else int(rng.integers(2**62))
         # Powers of two, so that data sets of the same size find the same lattice.
         self.steps = Point(*(2.0 ** math.floor(math.log2(e / 4)) for e in error))
         self.points: list[Point] = []

@@ -19,6 +19,7 @@ from . import __version__
 if TYPE_CHECKING:
     from distributed import Client
 
+    from .calibration import Interval
     from .empirical_bayes import EmpiricalBayes
 
 PATIENCE = 10  # seconds to wait for a Dask scheduler, and for its first worker
@@ -66,6 +67,10 @@ def cli() -> None:
 )
 @click.option("--mean-coupling", is_flag=True, help="Also estimate a mean coupling J0/n.")
 @click.option("--array", metavar="NAME", help="Which array of an .npz file to read.")
+@click.option("--interval", is_flag=True, help="Intervals and corrected estimates, by simulation.")
+@click.option("--level", type=float, default=0.9, show_default=True, help="Level of the intervals.")
+@click.option("--simulations", type=int, default=200, show_default=True, help="Data sets to simulate.")
+@click.option("--jobs", type=int, default=-1, help="Simulations at a time; all cores by default.")
 @click.option("--seed", type=int, default=None, help="Seed of methods that draw random numbers.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def fit(
@@ -74,6 +79,10 @@ def fit(
     prior: str,
     mean_coupling: bool,
     array: str | None,
+    interval: bool,
+    level: float,
+    simulations: int,
+    jobs: int,
     seed: int | None,
     as_json: bool,
 ) -> None:
@@ -88,7 +97,33 @@ def fit(
             eb.fit(spins)
         except ValueError as error:
             raise ValueError(f"{data}: {error}") from error
-    click.echo(json.dumps(_as_json(eb), allow_nan=False) if as_json else _as_text(eb))
+        found = _interval(eb, level, simulations, jobs, 0 if seed is None else seed) if interval else None
+    if as_json:
+        click.echo(json.dumps(_as_json(eb, found), allow_nan=False))
+    else:
+        click.echo(_as_text(eb, found))
+
+
+def _interval(eb: EmpiricalBayes, level: float, simulations: int, jobs: int, seed: int) -> Interval:
+    """Simulate, with a bar that shows how far it is."""
+    import joblib
+    from rich.console import Console
+    from rich.progress import Progress
+
+    if jobs == 0 or jobs < -1:
+        raise ValueError(f"--jobs must be a positive number, or -1 for all cores: found {jobs}.")
+    console = Console(stderr=True)
+    with (
+        Progress(console=console, transient=True, disable=not console.is_terminal) as bar,
+        joblib.parallel_config(n_jobs=jobs),
+    ):
+        task = bar.add_task("simulating data sets", total=simulations)
+        return eb.interval(
+            level,
+            simulations,
+            seed,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )
 
 
 @cli.command(short_help="Simulate spins and write them to a file.")
@@ -155,7 +190,7 @@ def _demo(seed: int, output: str, force: bool) -> None:
     sim = run(n_spins=n, n_samples=N, J=J_true, sweeps=4, seed=seed)
     eb = EmpiricalBayes().fit(sim.spins)
     click.echo(f"Simulated {N} samples of {n} spins: J = {J_true}, H = 0. From the spins alone:\n")
-    click.echo(_as_text(eb))
+    click.echo(_as_text(eb, None))
 
     click.echo(f"\nThe same at other J and N ({repeats} data sets each), and by the paper's method:\n")
     click.echo("  J true   N = 120: J   paper's   N = 600: J   paper's")
@@ -291,11 +326,11 @@ def _wait_for_workers(client: Client, address: str) -> None:
         ) from error
 
 
-def _as_json(eb: EmpiricalBayes) -> dict[str, Any]:
+def _as_json(eb: EmpiricalBayes, interval: Interval | None) -> dict[str, Any]:
     def finite(value: float) -> float | None:
         return value if math.isfinite(value) else None
 
-    return {
+    answer: dict[str, Any] = {
         "gamma": finite(eb.gamma_),
         "gamma_error": finite(eb.gamma_error_),
         "J": finite(eb.J_),
@@ -314,9 +349,20 @@ def _as_json(eb: EmpiricalBayes) -> dict[str, Any]:
         "n_samples": eb.moments_.N,
         "magnetisation": eb.moments_.M,
     }
+    if interval:
+        answer["interval"] = {
+            "level": interval.level,
+            "J": [finite(end) for end in interval.J],
+            "H": [finite(end) for end in interval.H],
+            "J_corrected": interval.J_corrected,
+            "H_corrected": interval.H_corrected,
+            "n_simulations": interval.n_simulations,
+            "note": interval.note,
+        }
+    return answer
 
 
-def _as_text(eb: EmpiricalBayes) -> str:
+def _as_text(eb: EmpiricalBayes, interval: Interval | None) -> str:
     m = eb.moments_
     case = {
         "zero": "; the evidence has its maximum at gamma = 0",
@@ -331,6 +377,14 @@ def _as_text(eb: EmpiricalBayes) -> str:
     ]
     if eb.mean_coupling:
         lines.append(f"  J0      {eb.J0_:+.4f} ± {eb.J0_error_:.4f}    couplings have mean J0/n")
+    if interval:
+        (low, high), (H_low, H_high), percent = interval.J, interval.H, f"{100 * interval.level:g}%"
+        lines += [
+            f"  {percent:8} J from {low:.4f} to {high:.4f}, corrected estimate {interval.J_corrected:.4f}",
+            f"           H from {H_low:+.4f} to {H_high:+.4f}, corrected estimate {interval.H_corrected:+.4f}",
+            f"           by {interval.n_simulations} simulations"
+            + (f"; {interval.note}" if interval.note else ""),
+        ]
     return "\n".join(
         [
             *lines,

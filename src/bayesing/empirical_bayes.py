@@ -167,6 +167,7 @@ class EmpiricalBayes(BaseEstimator):
         n_simulations: int = 200,
         seed: Seed = 0,
         fields: str = "auto",
+        statistic: Callable[[Spins], Any] | None = None,
         progress: Progress | None = None,
     ) -> Interval:
         """Intervals of J and H that cover, and the estimates without bias, by simulation of such data.
@@ -176,7 +177,8 @@ class EmpiricalBayes(BaseEstimator):
         "auto" was asked for and the spin glass is near, the scores of both "spectral" and "pseudolikelihood".
 
         ``fields`` says whether the simulated fields are "uniform" or fitted to the single "sites"; "auto" decides by
-        their spread. ``progress`` is called with the number of simulations done and of all. They run in parallel
+        their spread. ``statistic`` is any function of spins that changes with J, one number or several, in place of
+        the method's. ``progress`` is called with the number of simulations done and of all. They run in parallel
         under ``joblib.parallel_config(n_jobs=...)``.
 
         >>> import bayesing as bs
@@ -194,12 +196,15 @@ class EmpiricalBayes(BaseEstimator):
         if m.N < 4:
             raise ValueError(f"An interval needs at least 4 samples: found {m.N}.")
         gamma, gamma_error, H, H_error = self._start()
-        statistic = self._statistic(gamma)
+        if statistic is not None and self._spins is None:
+            raise ValueError("statistic needs the spins themselves: use fit(X) instead of fit_moments.")
+        statistic = statistic or self._statistic(gamma)
         sites, differ = site_fields(m, gamma, self.J0_)
         pattern = None
         if fields == "sites" or (fields == "auto" and differ):
             pattern, H = tuple((sites - sites.mean()).tolist()), float(sites.mean())
-        observed = np.append(statistic(m if self._spins is None else self._spins), m.M)
+        data: Any = m if self._spins is None else self._spins
+        observed = np.append(np.asarray(statistic(data), dtype=np.float64), m.M)
         setting = Setting(m.n, m.N, _r(m), self.J0_, pattern)
         start, error = Point(gamma, H), Point(gamma_error, H_error)
         found = calibrate(statistic, observed, setting, start, error, level, n_simulations, seed, progress)

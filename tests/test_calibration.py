@@ -1,0 +1,224 @@
+"""Intervals: a surface that is known, coverage of a model that is known, and the whole on simulated data."""
+
+import math
+import warnings
+from dataclasses import replace
+
+import joblib
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import bayesing as bs
+from bayesing import calibration
+from bayesing.calibration import Point, Setting, Surface, Window
+from bayesing.hyper.plefka import fit_plefka
+from bayesing.moments import moments_of
+
+WINDOW = Window(Point(0.2, -0.1), Point(0.6, 0.3))
+
+
+def known(points):
+    """Two numbers that are quadratic in gamma and H, away from symmetric points."""
+    gamma, H = np.asarray(points, float).T
+    return np.stack([3 + gamma + 0.5 * gamma**2 + 0.2 * H, H - 0.4 * gamma * H + 0.3 * H**2], axis=1)
+
+
+def spread(gamma):
+    return np.stack([0.05 * (1 + gamma), 0.02 + 0 * gamma], axis=-1)
+
+
+def noisy(points, rng):
+    z = rng.normal(size=(len(points), 2))
+    z[:, 1] = 0.5 * z[:, 0] + math.sqrt(0.75) * z[:, 1]
+    return known(points) + spread(points[:, 0]) * z
+
+
+def uniform(k, rng):
+    return rng.uniform(WINDOW.low, WINDOW.high, (k, 2))
+
+
+def test_a_surface_without_noise_is_inverted():
+    rng = np.random.default_rng(0)
+    points = uniform(40, rng)
+    surface = Surface(WINDOW, points, known(points) + 1e-7 * rng.normal(size=(40, 2)))
+    truth = Point(0.37, 0.12)
+    found, error = surface.solve(known([truth])[0])
+    assert_allclose(found, truth, atol=1e-6)
+    assert max(error) < 1e-5
+
+
+def test_the_noise_is_described():
+    rng = np.random.default_rng(1)
+    points = uniform(2000, rng)
+    surface = Surface(WINDOW, points, noisy(points, rng))
+    for gamma in (0.25, 0.4, 0.55):
+        at = np.array([gamma, 0.1])
+        assert_allclose(surface.deviation(at), spread(gamma), rtol=0.08)
+        assert_allclose(surface.mean(at), known([at])[0], atol=4 * 0.08 / math.sqrt(2000) * 2)
+    correlation = np.linalg.inv(surface.whitening) @ np.linalg.inv(surface.whitening).T
+    assert correlation[0, 1] == pytest.approx(0.5, abs=3 / math.sqrt(2000))
+
+
+def test_regions_cover():
+    """With 40 simulations each: 90% of 300 intervals, whose standard error is 1.7%; they are a little long."""
+    rng = np.random.default_rng(2)
+    truth = np.array([[0.4, 0.1]])
+    covered = []
+    for _ in range(300):
+        points = uniform(40, rng)
+        region = Surface(WINDOW, points, noisy(points, rng)).region(noisy(truth, rng)[0], level=0.9)
+        for ends, value in zip((region.gamma, region.H), truth[0], strict=True):
+            low, high = (
+                (-math.inf if ends[0] is None else ends[0]),
+                (math.inf if ends[1] is None else ends[1]),
+            )
+            covered.append(low <= value <= high)
+    assert 0.9 - 3 * 0.017 < np.mean(covered[::2]) < 0.93 + 3 * 0.017
+    assert 0.9 - 3 * 0.017 < np.mean(covered[1::2]) < 0.93 + 3 * 0.017
+
+
+@pytest.fixture(scope="module")
+def spins():
+    return bs.simulate(60, 50, J=0.6, H=0.3, seed=5, sweeps=4).spins
+
+
+@pytest.mark.parametrize("method", ["auto", "susceptibility", "pseudolikelihood"])
+def test_every_method_is_corrected_to_the_truth(method, spins):
+    found = bs.EmpiricalBayes(method, random_state=0).fit(spins).interval(0.99, n_simulations=60, seed=1)
+    assert found.J[0] < 0.6 < found.J[1] < 0.9 and found.H[0] < 0.3 < found.H[1] < 0.5
+    assert found.J[0] < found.J_corrected < found.J[1] and found.H[0] < found.H_corrected < found.H[1]
+    assert found.level == 0.99 and found.note == "" and found.n_simulations >= 60
+
+
+def test_bias_is_removed_where_the_paper_has_much():
+    """At N = 4n the paper's J is that of gamma/(1 + 7 gamma), 0.32 instead of 0.6."""
+    X = bs.simulate(60, 240, J=0.6, seed=5, sweeps=4).spins
+    eb = bs.EmpiricalBayes("plefka").fit(X)
+    found = eb.interval(n_simulations=60)
+    assert eb.J_ < 0.36 and abs(found.J_corrected - 0.6) < 0.1 and found.J[0] < 0.6 < found.J[1]
+
+
+def test_a_higher_level_is_a_longer_interval(spins):
+    eb = bs.EmpiricalBayes().fit(spins)
+    short, long = (eb.interval(level, 60).J for level in (0.5, 0.95))
+    assert long[0] < short[0] < short[1] < long[1]
+
+
+def test_the_result_follows_from_the_seed_and_simulations_are_used_again(spins, monkeypatch):
+    made = []
+    draw = calibration._draw
+    monkeypatch.setattr(calibration, "_draw", lambda *arguments: made.append(1) or draw(*arguments))
+    calibration._cache.clear()
+    eb = bs.EmpiricalBayes().fit(spins)
+    first = eb.interval(n_simulations=40, seed=3)
+    count = len(made)
+    assert count == first.n_simulations
+    assert eb.interval(n_simulations=40, seed=3) == first and len(made) == count
+    calibration._cache.clear()
+    with joblib.parallel_config(n_jobs=2):
+        assert eb.interval(n_simulations=40, seed=3) == first
+    assert eb.interval(n_simulations=40, seed=4) != first
+    # Another statistic, and other data of the same size, find most of theirs.
+    made.clear()
+    other = bs.simulate(60, 50, J=0.6, H=0.3, seed=6, sweeps=4).spins
+    bs.EmpiricalBayes("susceptibility").fit(spins).interval(n_simulations=40, seed=3)
+    bs.EmpiricalBayes("spectral").fit(other).interval(n_simulations=40, seed=3)
+    assert len(made) < 60
+    monkeypatch.setattr(calibration, "_LARGEST_CACHE", 1)
+    eb.interval(n_simulations=40, seed=5)
+    assert len(calibration._cache) == 1
+
+
+def test_no_couplings_give_an_interval_that_begins_at_0():
+    X = bs.simulate(60, 40, J=0.0, H=0.2, seed=1).spins
+    found = bs.EmpiricalBayes().fit(X).interval(n_simulations=60)
+    assert found.J[0] == 0 and 0 < found.J[1] < 0.5
+
+
+def noise(spins):
+    """Says nothing about J."""
+    return np.random.default_rng(int(np.abs(spins.sum()))).normal()
+
+
+def test_a_statistic_that_does_not_respond_leaves_the_interval_open(spins):
+    eb = bs.EmpiricalBayes().fit(spins[:, :20])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bs.NotEquilibratedWarning)
+        with pytest.warns(bs.SaturationWarning, match="hardly responds to J beyond"):
+            found = eb.interval(n_simulations=40, statistic=noise)
+    assert found.J[1] == math.inf and "no upper end" in found.note
+
+
+def squared_correlations(spins):
+    m = moments_of(spins)
+    return m.C2, m.Omega
+
+
+def test_any_statistic_will_do(spins):
+    found = bs.EmpiricalBayes().fit(spins).interval(n_simulations=80, statistic=squared_correlations)
+    assert found.J[0] < 0.6 < found.J[1]
+
+
+def test_moments_are_enough_for_some_methods(spins):
+    eb = bs.EmpiricalBayes("susceptibility")
+    from_spins = eb.fit(spins).interval(n_simulations=40)
+    assert eb.fit_moments(bs.SpinMoments.of(spins)).interval(n_simulations=40) == from_spins
+    with pytest.raises(ValueError, match="statistic needs the spins"):
+        eb.interval(statistic=noise)
+
+
+def test_fields_that_differ_are_fitted():
+    fields = np.random.default_rng(3).normal(-0.3, 0.7, 60)
+    X = bs.simulate(60, 100, J=0.5, H=fields, seed=2, sweeps=4).spins
+    eb = bs.EmpiricalBayes().fit(X)
+    fitted = eb.interval(n_simulations=60)
+    assert fitted == eb.interval(n_simulations=60, fields="sites")
+    assert fitted != eb.interval(n_simulations=60, fields="uniform")
+    assert abs(fitted.J_corrected - 0.5) < 0.15 and fitted.J[0] < 0.5 < fitted.J[1]
+    assert fitted.H_corrected == pytest.approx(fields.mean(), abs=0.15)
+
+
+def test_data_are_annealed_far_from_the_spin_glass_and_tempered_near_it(monkeypatch):
+    asked = []
+    simulate = calibration.simulate
+    monkeypatch.setattr(
+        calibration,
+        "simulate",
+        lambda *a, **k: asked.append((k["sampler"], k["sweeps"])) or simulate(*a, **k),
+    )
+    for gamma in (0.3, 0.7, 0.9):
+        calibration._draw(Setting(20, 10, r=1.0), Point(gamma, 0.1), np.random.SeedSequence(0))
+    assert asked == [("anneal", 4), ("anneal", 10), ("temper", 10)]
+
+
+def test_in_the_spin_glass_two_scores_are_compared():
+    X = bs.simulate(40, 80, J=1.3, sampler="temper", seed=2).spins
+    found = bs.EmpiricalBayes(random_state=0).fit(X).interval(n_simulations=40)
+    assert found.J[0] < 1.3 < found.J[1] < 2
+
+
+def test_the_angle_of_the_paper_s_estimator_goes_on_beyond_infinity(spins):
+    fit = fit_plefka(moments_of(spins))
+    assert math.tan(fit.angle) == pytest.approx(fit.gamma) and fit.case == "interior"
+    assert replace(fit, phi2=-fit.phi2).angle == pytest.approx(math.pi - fit.angle)
+    assert replace(fit, Phi=-fit.Phi).angle == pytest.approx(-fit.angle)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"level": 1.0}, "level must be between 0 and 1: found 1"),
+        ({"n_simulations": 10}, "n_simulations must be at least 40"),
+        ({"fields": "many"}, "fields must be one of auto, uniform, sites: found 'many'"),
+        ({"seed": -1}, "seed must be"),
+    ],
+)
+def test_wrong_arguments(arguments, message, spins):
+    with pytest.raises(ValueError, match=message):
+        bs.EmpiricalBayes().fit(spins).interval(**arguments)
+
+
+def test_too_few_samples(spins):
+    with pytest.raises(ValueError, match="at least 4 samples: found 3"):
+        bs.EmpiricalBayes().fit(spins[:3]).interval()
