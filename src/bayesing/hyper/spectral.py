@@ -40,69 +40,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebpts1, chebvander
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from ..moments import gram_of
-from ..spins import Spins, varying_of
+from ..spectrum import Spectrum, saddle, spectrum_of
+from ..spins import Spins
 
 Array = NDArray[np.float64]
 
 LARGEST = 25.0  # of g
 _LAW_ENDS, _FADED_OUT = 0.9, 1.3
-_BLOCK = 2**21  # numbers standardised at a time: 16 megabytes
-
-
-@dataclass(frozen=True)
-class Spectrum:
-    """Eigenvalues d of D, in groups of w equal ones; ``nu`` degrees of freedom, ``n`` directions in all."""
-
-    d: Array
-    w: Array
-    nu: float
-
-    @cached_property
-    def n(self) -> float:
-        return float(self.w.sum())
-
-
-@dataclass(frozen=True)
-class Saddle:
-    """The maximum of the posterior at coupling strength g: lambda, and c and j of each group."""
-
-    lam: float
-    c: Array
-    j: Array
-
-
-def saddle(g: float, s: Spectrum) -> Saddle:
-    """Solve mean(c) = 1 for lambda; c falls with lambda from infinity to 0, so that there is one root."""
-    ag = s.nu / s.n * g
-    share = s.w / s.n
-
-    def c_at(lam: float) -> Array:
-        b = lam - ag * s.d
-        root = np.sqrt(b * b + 4 * ag)
-        # Each form where it does not cancel.
-        return np.where(b > 0, 2 / (np.abs(b) + root), (np.abs(b) + root) / (2 * ag))
-
-    def excess(lam: float) -> float:
-        return float(share @ c_at(lam)) - 1
-
-    low, high, step = 0.0, 1.0 + g, 1.0
-    while excess(low) < 0:
-        low, step = low - step, 2 * step
-    step = 1.0
-    while excess(high) > 0:
-        high, step = high + step, 2 * step
-    lam = brentq(excess, low, high, xtol=1e-14, rtol=1e-14)
-    c = c_at(lam)
-    return Saddle(lam, c, ag * (s.d - c))
 
 
 def log_evidence(g: float, s: Spectrum) -> float:
@@ -221,27 +171,6 @@ class SpectralFit:
         return log_evidence(gamma / self.scale, self.spectrum) if gamma > 0 else 0.0
 
 
-def spectrum_of(spins: Spins) -> tuple[Spectrum, float]:
-    """Eigenvalues of D through the smaller Gram matrix, and the unbiased q, of the spins that vary."""
-    varying, m = varying_of(spins)
-    N, n = len(spins), len(varying)
-    q = float(np.mean((N * m**2 - 1) / (N - 1)))
-    v = 1 - m**2
-    if N > n:
-        D = gram_of(spins[:, varying].T if n < spins.shape[1] else spins.T).astype(np.float64) / N
-        D -= np.outer(m, m)
-        D /= np.sqrt(np.outer(v, v))
-        return Spectrum(np.maximum(np.linalg.eigvalsh(D), 0.0), np.ones(n), N - 1), q
-    D = np.zeros((N, N))
-    step = max(1, _BLOCK // N)
-    for start in range(0, n, step):
-        part = slice(start, start + step)
-        Z = (spins[:, varying[part]] - m[part]) / np.sqrt(v[part])
-        D += Z @ Z.T / N
-    d = np.linalg.eigvalsh(D)[1:]  # the first is 0, because Z is centred
-    return Spectrum(np.append(np.maximum(d, 0.0), 0.0), np.append(np.ones(N - 1), n - N + 1.0), N - 1), q
-
-
 def fit_spectral(spins: Spins) -> SpectralFit:
     """gamma where the score has its mean: the maximum of the evidence, corrected for the loops left out."""
     spectrum, q = spectrum_of(spins)
@@ -275,66 +204,6 @@ def fit_spectral(spins: Spins) -> SpectralFit:
         scale=scale,
         spectrum=spectrum,
     )
-
-
-@dataclass(frozen=True, eq=False)
-class Posterior:
-    r"""Couplings given the data and gamma, kept as eigenvectors: only what is asked for is formed.
-
-    Means are :math:`[V \operatorname{diag}(j) V^T]_{ij}/\sqrt{v_i v_j}`, variances :math:`[P K P^T]_{ij}/(v_i
-    v_j)` with :math:`P = V \circ V` and :math:`K_{kl} = (g/n)/(1 + a g c_k c_l)`. The null directions are one
-    column of P.
-    """
-
-    n: int
-    gamma: float
-    varying: NDArray[np.intp]
-    deviations: Array  # sqrt(v_i) of the spins that vary
-    V: Array
-    j: Array  # less that of the null directions, which adds a multiple of the unit matrix
-    P: Array
-    K: Array
-
-    def couplings(self, rows: Any = slice(None)) -> tuple[Array, Array]:
-        """Means and standard deviations of the couplings of the spins ``rows`` to all n; 0 to themselves.
-
-        Of the couplings of constant spins the data say nothing: they have mean 0 and the prior's deviation.
-        """
-        chosen = np.arange(self.n)[rows]
-        mean = np.zeros((len(chosen), self.n))
-        deviation = np.full((len(chosen), self.n), math.sqrt(self.gamma / self.n))
-        place = np.minimum(np.searchsorted(self.varying, chosen), len(self.varying) - 1)
-        known = self.varying[place] == chosen
-        block, place = np.ix_(known, self.varying), place[known]
-        norm = np.outer(self.deviations[place], self.deviations)
-        mean[block] = (self.V[place] * self.j) @ self.V.T / norm
-        deviation[block] = np.sqrt(self.P[place] @ self.K @ self.P.T) / norm
-        own = np.arange(len(chosen)), chosen
-        mean[own] = deviation[own] = 0.0
-        return mean, deviation
-
-
-def posterior(spins: Spins, fit: SpectralFit, gamma: float | None = None) -> Posterior:
-    """The couplings' posterior at ``gamma``, by default the estimate."""
-    gamma = fit.gamma if gamma is None else gamma
-    if not gamma > 0:
-        raise ValueError("Expected gamma > 0: found 0, which leaves no couplings to infer.")
-    varying, m = varying_of(spins)
-    N, n = len(spins), len(varying)
-    deviations = np.sqrt(1 - m**2)
-    Z = (spins[:, varying] - m) / deviations
-    if N <= n:
-        d, U = np.linalg.eigh(Z @ Z.T / N)
-        V = Z.T @ (U[:, 1:] / np.sqrt(N * np.maximum(d[1:], 1e-12)))
-        P = np.column_stack([V**2, 1 - np.sum(V**2, axis=1)])
-    else:
-        V = np.linalg.eigh(Z.T @ Z / N)[1]
-        P = V**2
-    g = gamma / fit.scale
-    at = saddle(g, fit.spectrum)
-    j = at.j[: V.shape[1]] - (at.j[-1] if N <= n else 0.0)
-    K = g / n / (1 + fit.spectrum.nu / n * g * np.outer(at.c, at.c))
-    return Posterior(spins.shape[1], gamma, varying, deviations, V, j, P, K)
 
 
 def _falls(f: Callable[[float], float], u: float, step: float, ends: tuple[float, float]) -> float:

@@ -1,0 +1,104 @@
+r"""The spectrum of the correlations, and the couplings that it makes most probable.
+
+Of the spins that vary, standardised as :math:`z_i = (s_i - m_i)/\sqrt{v_i}` with :math:`v_i = 1 - m_i^2`, the
+matrix :math:`D = Z^T Z/N` has the eigenvalues :math:`d_k`. Given the strength g of the couplings, with
+:math:`a = (N-1)/n`, the most probable ones have the eigenvectors of D and the eigenvalues :math:`j_k = a g (d_k -
+c_k)`,
+
+.. math::
+
+    c_k = \frac{1}{\lambda - j_k}, \quad \text{the positive root of} \quad
+    a g c_k^2 + (\lambda - a g d_k) c_k = 1, \qquad \frac1n \sum_k c_k = 1 ,
+
+as derived in :mod:`bayesing.hyper.spectral`, which takes gamma from them; :mod:`bayesing.couplings.spectral` takes
+the couplings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from .moments import gram_of
+from .spins import Spins, varying_of
+
+Array = NDArray[np.float64]
+
+_BLOCK = 2**21  # numbers standardised at a time: 16 megabytes
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Eigenvalues d of D, in groups of w equal ones; ``nu`` degrees of freedom, ``n`` directions in all."""
+
+    d: Array
+    w: Array
+    nu: float
+
+    @cached_property
+    def n(self) -> float:
+        return float(self.w.sum())
+
+
+@dataclass(frozen=True)
+class Saddle:
+    """The maximum of the posterior at coupling strength g: lambda, and c and j of each group."""
+
+    lam: float
+    c: Array
+    j: Array
+
+
+def saddle(g: float, s: Spectrum) -> Saddle:
+    """Solve mean(c) = 1 for lambda; c falls with lambda from infinity to 0, so that there is one root."""
+    ag = s.nu / s.n * g
+    share = s.w / s.n
+
+    def c_at(lam: float) -> Array:
+        b = lam - ag * s.d
+        root = np.sqrt(b * b + 4 * ag)
+        # Each form where it does not cancel.
+        return np.where(b > 0, 2 / (np.abs(b) + root), (np.abs(b) + root) / (2 * ag))
+
+    def excess(lam: float) -> float:
+        return float(share @ c_at(lam)) - 1
+
+    low, high, step = 0.0, 1.0 + g, 1.0
+    while excess(low) < 0:
+        low, step = low - step, 2 * step
+    step = 1.0
+    while excess(high) > 0:
+        high, step = high + step, 2 * step
+    lam = brentq(excess, low, high, xtol=1e-14, rtol=1e-14)
+    c = c_at(lam)
+    return Saddle(lam, c, ag * (s.d - c))
+
+
+def overlap_of(m: Array, N: int) -> float:
+    """The unbiased q, the mean of squared magnetisations."""
+    return float(np.mean((N * m**2 - 1) / (N - 1)))
+
+
+def spectrum_of(spins: Spins) -> tuple[Spectrum, float]:
+    """Eigenvalues of D through the smaller Gram matrix, and the unbiased q, of the spins that vary."""
+    varying, m = varying_of(spins)
+    N, n = len(spins), len(varying)
+    q = overlap_of(m, N)
+    v = 1 - m**2
+    if N > n:
+        D = gram_of(spins[:, varying].T if n < spins.shape[1] else spins.T).astype(np.float64) / N
+        D -= np.outer(m, m)
+        D /= np.sqrt(np.outer(v, v))
+        return Spectrum(np.maximum(np.linalg.eigvalsh(D), 0.0), np.ones(n), N - 1), q
+    D = np.zeros((N, N))
+    step = max(1, _BLOCK // N)
+    for start in range(0, n, step):
+        part = slice(start, start + step)
+        Z = (spins[:, varying[part]] - m[part]) / np.sqrt(v[part])
+        D += Z @ Z.T / N
+    d = np.linalg.eigvalsh(D)[1:]  # the first is 0, because Z is centred
+    return Spectrum(np.append(np.maximum(d, 0.0), 0.0), np.append(np.ones(N - 1), n - N + 1.0), N - 1), q
