@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayesing as bs
@@ -187,3 +188,54 @@ def test_csv_and_npy_give_the_same(tmp_path):
     np.savetxt(tmp_path / "x.csv", (X + 1) // 2, fmt="%d", delimiter=",", header="a,b,c,d,e,f,g", comments="")
     one, two = (json.loads(run("fit", tmp_path / name, "--json").stdout) for name in ("x.npy", "x.csv"))
     assert one == two
+
+
+def test_couplings_writes_a_list_of_pairs(tmp_path):
+    X = bs.simulate(n_spins=6, n_samples=80, J=0.8, seed=1).spins
+    header = "a,b,c,d,e,f"
+    np.savetxt(tmp_path / "x.csv", X, fmt="%d", delimiter=",", header=header, comments="")
+    result = run("couplings", "x.csv", "-o", "J.csv", "--method", "pseudolikelihood", cwd=tmp_path)
+    assert result.returncode == 0 and result.stderr == ""
+    bm = bs.BoltzmannMachine("pseudolikelihood").fit(X)
+    table = pd.read_csv(tmp_path / "J.csv")
+    assert list(table.columns) == ["i", "j", "name_i", "name_j", "J", "error"] and len(table) == 15
+    assert (table.name_i == [header[2 * i] for i in table.i]).all()
+    assert table.J.to_numpy() == pytest.approx(bm.couplings_[table.i, table.j])
+    assert table.error.to_numpy() == pytest.approx(bm.coupling_errors_[table.i, table.j])
+    for text in (
+        "80 samples of 6 spins",
+        f"{np.sqrt(bm.gamma_):.4f}",
+        "wrote J.csv: 15 couplings",
+        "as asked",
+    ):
+        assert text in result.stdout
+
+
+def test_couplings_writes_a_matrix(data, tmp_path):
+    command = ["couplings", data, "-o", "J.csv", "--matrix", "--gamma", 0.5, "--prior", "laplace"]
+    assert run(*command, cwd=tmp_path).returncode == 0
+    bm = bs.BoltzmannMachine(prior="laplace", gamma=0.5).fit(np.load(data)["spins"])
+    table = pd.read_csv(tmp_path / "J.csv")
+    assert list(table.columns) == [f"x{i}" for i in range(60)]
+    assert table.to_numpy() == pytest.approx(bm.couplings_)
+    again = run(*command, cwd=tmp_path)
+    assert again.returncode == 2 and "--force" in again.stderr
+    assert run(*command, "--force", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["data.npz", "-o", "J.txt"], "ends in .csv"),
+        (["none.npz", "-o", "J.csv"], "none.npz: expected a file, found no such file"),
+        (["data.npz", "-o", "J.csv", "--gamma", "much"], "gamma must be a number: found 'much'"),
+        (["data.npz", "-o", "J.csv", "--method", "tap"], 'data.npz: method="tap" inverts'),
+        (["data.npz", "-o", "J.csv", "--method", "exact"], "n up to 16: found n = 60"),
+        (["data.npz"], "Missing option"),
+    ],
+)
+def test_couplings_of_wrong_input(data, arguments, message):
+    result = run("couplings", *arguments, cwd=data.parent)
+    assert result.returncode == 2 and result.stdout == ""
+    assert message in result.stderr and result.stderr.count("\n") == 1
+    assert os.listdir(data.parent) == ["data.npz"]

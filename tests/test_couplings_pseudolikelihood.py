@@ -137,7 +137,9 @@ def exact_errors(X, J, h, penalty):
     return symmetric(np.sqrt(2 * np.diag(np.linalg.inv(hessian)))[: len(i)], n)
 
 
-@pytest.mark.parametrize(("J", "H", "room"), [(0.3, 0.0, 0.02), (0.3, 0.4, 0.04), (0.9, 0.3, 0.1), (0.3, 0.8, 0.1)])
+@pytest.mark.parametrize(
+    ("J", "H", "room"), [(0.3, 0.0, 0.02), (0.3, 0.4, 0.04), (0.9, 0.3, 0.1), (0.3, 0.8, 0.1)]
+)
 def test_errors_against_the_whole_hessian(J, H, room):
     """Mean curvatures are enough where couplings are weak, and nearly so where they are not."""
     n = 5 if H == 0.8 else 16  # the mean of the spins matters as one direction of n
