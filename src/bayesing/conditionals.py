@@ -69,7 +69,7 @@ def fit_fields(spins: Spins, local: Array | float = 0.0) -> Array:
         np.add(local, h, out=f)
         total_and_slope(s, f, residual)
         gradient = residual.sum(axis=0) - h
-        if np.abs(gradient).max(initial=0) < 1e-7 * N:
+        if np.abs(gradient).max(initial=0) < 1e-6 * N:
             break
         low, high = np.where(gradient > 0, h, low), np.where(gradient > 0, high, h)
         np.subtract(s, residual, out=f)  # tanh f

@@ -21,7 +21,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from .moments import gram_of
 from .spins import Spins, varying_of
@@ -54,27 +53,23 @@ class Saddle:
 
 
 def saddle(g: float, s: Spectrum) -> Saddle:
-    """Solve mean(c) = 1 for lambda; c falls with lambda from infinity to 0, so that there is one root."""
+    """Solve mean(c) = 1 for lambda by Newton's method.
+
+    c falls with lambda from infinity to 0 and is convex: whatever the start, the second step and all that follow come
+    from the left and cannot pass the root.
+    """
     ag = s.nu / s.n * g
     share = s.w / s.n
-
-    def c_at(lam: float) -> Array:
+    lam = 1.0 + g
+    for _ in range(200):
         b = lam - ag * s.d
-        root = np.sqrt(b * b + 4 * ag)
-        # Each form where it does not cancel.
-        return np.where(b > 0, 2 / (np.abs(b) + root), (np.abs(b) + root) / (2 * ag))
-
-    def excess(lam: float) -> float:
-        return float(share @ c_at(lam)) - 1
-
-    low, high, step = 0.0, 1.0 + g, 1.0
-    while excess(low) < 0:
-        low, step = low - step, 2 * step
-    step = 1.0
-    while excess(high) > 0:
-        high, step = high + step, 2 * step
-    lam = brentq(excess, low, high, xtol=1e-14, rtol=1e-14)
-    c = c_at(lam)
+        root = np.abs(b) + np.sqrt(b * b + 4 * ag)
+        c = np.where(b > 0, 2 / root, root / (2 * ag))  # each form where it does not cancel
+        squares = c * c
+        step = (float(share @ c) - 1) / float(share @ (squares / (1 + ag * squares)))
+        if abs(step) <= 1e-14 * max(1.0, abs(lam)):
+            break
+        lam += step
     return Saddle(lam, c, ag * (s.d - c))
 
 
