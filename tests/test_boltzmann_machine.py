@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 import bayesing as bs
 from bayesing import boltzmann_machine
+from bayesing.couplings import spectral
 from bayesing.couplings.pseudolikelihood import fit_couplings
 from bayesing.couplings.spectral import posterior
 from bayesing.hyper.pseudolikelihood import fit_pseudolikelihood
@@ -88,7 +89,7 @@ def test_few_spins_will_do_for_gamma(monkeypatch):
 @pytest.mark.parametrize("method", ["pseudolikelihood", "spectral"])
 def test_strongest_is_the_top_of_the_sorted_matrix(method, monkeypatch):
     bm = fit(method=method)
-    monkeypatch.setattr(boltzmann_machine, "_BLOCK", 120)  # four rows at a time
+    monkeypatch.setattr(spectral, "_BLOCK", 120)  # four rows at a time
     i, j = np.triu_indices(30, 1)
     order = np.argsort(-np.abs(bm.couplings_[i, j]))[:7]
     top = bm.strongest(7)

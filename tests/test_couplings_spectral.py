@@ -31,7 +31,12 @@ def test_the_posterior_forms_only_what_is_asked_for(N):
     K = g / 40 / (1 + (N - 1) / 40 * g * np.outer(at.c, at.c))
     off = ~np.eye(40, dtype=bool)
     standardised = (V * at.j) @ V.T
-    spread = np.sqrt(V**2 @ K @ (V**2).T / np.outer(v, v))
+    variance = V**2 @ K @ (V**2).T  # in standardised units, with a prior of variance g/40
+    q = np.mean((N * m**2 - 1) / (N - 1))
+    assert g / 40 == pytest.approx(fit.gamma / 41 * (1 - max(q, 0)) ** 2)
+    own = 1 / (1 / variance - 40 / g + 41 / fit.gamma / np.outer(v, v))  # with that of the model
+    standardised *= own / variance
+    spread = np.sqrt(own / np.outer(v, v))
     assert mean[np.ix_(kept, kept)][off] == pytest.approx(
         (standardised / np.sqrt(np.outer(v, v)))[off], abs=1e-8
     )
@@ -76,6 +81,20 @@ def test_many_samples_of_weak_couplings_give_the_truth():
     i, j = np.triu_indices(12, 1)
     z = ((mean - sim.couplings) / np.where(deviation > 0, deviation, 1))[i, j]
     assert np.abs(z).max() < 4 and 0.6 < z.std() < 1.4
+
+
+def test_spins_that_hardly_vary_have_couplings_no_stronger_than_the_prior_allows():
+    """Better by far than with a prior of standardised couplings, whose scale for these spins is 1/v."""
+    H = np.linspace(-2.0, 2.0, 60)
+    sim = bs.simulate(60, 300, J=0.7, H=H, seed=1, sweeps=5)
+    known = posterior(sim.spins, 0.49)
+    mean, deviation = known.rows()
+    assert deviation.max() < np.sqrt(0.49 / 60) and np.linalg.norm(mean - sim.couplings) < np.linalg.norm(
+        sim.couplings
+    )
+    upper = np.triu_indices(60, 1)
+    inside = np.abs(mean - sim.couplings)[upper] < 1.645 * deviation[upper]
+    assert abs(inside.mean() - 0.9) < 6 * np.sqrt(0.09 / len(inside))
 
 
 def test_wrong_input():

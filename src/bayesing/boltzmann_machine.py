@@ -46,7 +46,6 @@ METHODS = ("auto", "pseudolikelihood", "spectral", *WITHOUT_PRIOR)
 STRONG = 0.5  # a standardised coupling from which "spectral", an expansion in weak ones, is worse
 _MOST_SPINS = 5000  # for pseudo-likelihood, whose search holds some twenty matrices
 _MOST_WORK, _TARGETS = 2e10, 32  # multiplications for gamma from all spins; beyond, so many random ones
-_BLOCK = 2**22  # couplings at a time
 _SLOPE = 1e-2  # per sample, times sqrt(N): ten times what the search stops at
 
 
@@ -152,6 +151,11 @@ class BoltzmannMachine(BaseEstimator):
         return self._matrices()[1]
 
     @property
+    def fields_(self) -> Array:
+        """h_i."""
+        return self._record.fields
+
+    @property
     def model_(self) -> IsingModel:
         """Couplings and fields as a model."""
         return IsingModel(self.couplings_, self.fields_)
@@ -188,7 +192,7 @@ class BoltzmannMachine(BaseEstimator):
         check_is_fitted(self)
         k = count("k", k, 1)
         i, j, J, error = (np.empty(0) for _ in range(4))
-        for rows, mean, deviation in self._blocks():
+        for rows, mean, deviation in self._record.blocks():
             row, column = np.nonzero(np.arange(self.n_features_in_) > rows[:, None])
             found = rows[row], column, mean[row, column], deviation[row, column]
             i, j, J, error = (np.append(a, b) for a, b in zip((i, j, J, error), found, strict=True))
@@ -204,7 +208,7 @@ class BoltzmannMachine(BaseEstimator):
         """Every coupling i < j, row by row."""
         check_is_fitted(self)
         names = self.names()
-        for rows, mean, deviation in self._blocks():
+        for rows, mean, deviation in self._record.blocks():
             for k, i in enumerate(rows.tolist()):
                 for j in range(i + 1, self.n_features_in_):
                     yield Coupling(i, j, names[i], names[j], float(mean[k, j]), float(deviation[k, j]))
@@ -231,7 +235,7 @@ class BoltzmannMachine(BaseEstimator):
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         call = str(super().__repr__(N_CHAR_MAX))
-        if not hasattr(self, "fields_"):
+        if not hasattr(self, "method_"):
             return call
         strength = (
             "" if self.gamma_ is None else f", J = {math.sqrt(self.gamma_):.3g} (gamma = {self.gamma_:.3g})"
@@ -266,7 +270,6 @@ class BoltzmannMachine(BaseEstimator):
         self._dense: tuple[Array, Array] | None = None
         self.method_, self.reason_ = method, reason
         self.gamma_ = None if strength is None else strength.gamma
-        self.fields_ = record.fields
         self.penalty_ = None
         if isinstance(record, PseudolikelihoodCouplings):
             self.penalty_ = record.penalty
@@ -337,14 +340,6 @@ class BoltzmannMachine(BaseEstimator):
             mean, deviation = self._record.rows()
             self._dense = (mean + mean.T) / 2, (deviation + deviation.T) / 2  # equal up to rounding
         return self._dense
-
-    def _blocks(self) -> Iterator[tuple[NDArray[np.intp], Array, Array]]:
-        """Rows of couplings and errors, a block at a time."""
-        n = self.n_features_in_
-        step = max(1, _BLOCK // n)
-        for start in range(0, n, step):
-            rows = np.arange(start, min(start + step, n))
-            yield rows, *self._record.rows(rows)
 
     def _spins(self, X: ArrayLike) -> Spins:
         check_is_fitted(self)

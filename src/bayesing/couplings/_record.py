@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,10 @@ class Couplings:
     def rows(self, chosen: Any = slice(None)) -> tuple[Array, Array]:
         """Couplings of the spins ``chosen`` to all n, and their errors."""
         return self.matrix[chosen], self.errors[chosen]
+
+    def blocks(self) -> Iterator[tuple[NDArray[np.intp], Array, Array]]:
+        """All rows at once, as one block: their numbers, couplings and errors."""
+        yield np.arange(len(self.matrix)), self.matrix, self.errors
 
 
 def no_couplings(fields: Array, deviation: float) -> Couplings:

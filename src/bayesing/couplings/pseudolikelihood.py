@@ -27,14 +27,16 @@ sample, and the fields free, the Hessian is
 .. math:: \lambda \sum_{i<j} J_{ij}^2 + N \operatorname{tr}(w J C J) ,
 
 C the covariance of the spins. In the eigenvectors V of :math:`w^{-1/2} C w^{-1/2}`, with eigenvalues :math:`d_k`,
-it is diagonal up to the spread of the w_i in the first term:
+it is diagonal up to the spread of the w_i in the first term, which is mended pair by pair, like a prior that is
+exchanged for another:
 
 .. math::
 
-    \operatorname{Var} J_{ij} = \frac{[P K P^T]_{ij}}{w_i w_j}, \qquad P = V \circ V, \quad
-    K_{kl} = \frac{2}{\lambda/\bar w^2 + N (d_k + d_l)} ,
+    \operatorname{Var} J_{ij} = \frac{u_{ij}}{1 + \frac\lambda2 u_{ij} (1 - w_i w_j/\bar w^2)}, \quad
+    u_{ij} = \frac{[P K P^T]_{ij}}{w_i w_j}, \quad P = V \circ V, \quad
+    K_{kl} = \frac{2}{\lambda/\bar w^2 + N (d_k + d_l)} .
 
-but never more than the prior's variance. Rows are taken to be independent samples.
+Rows are taken to be independent samples.
 """
 
 from __future__ import annotations
@@ -172,7 +174,9 @@ def errors_of(spins: Spins, couplings: Array, fields: Array, penalty: float) -> 
     d, V = np.linalg.eigh((s.T @ s / N - np.outer(m, m)) / np.sqrt(np.outer(w, w)))
     d, P = np.maximum(d, 0.0), V**2
     K = 2 / (penalty / w.mean() ** 2 + N * (d[:, None] + d))
-    errors: Array = np.sqrt(np.minimum(P @ K @ P.T / np.outer(w, w), 2 / penalty))
+    norm = np.outer(w, w)
+    u = P @ K @ P.T / norm
+    errors: Array = np.sqrt(u / (1 + penalty / 2 * u * (1 - norm / w.mean() ** 2)))
     return errors
 
 

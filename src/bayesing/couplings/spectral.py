@@ -10,16 +10,24 @@ Given gamma, the standardised couplings are Gaussian to leading order, around th
     \operatorname{Var} J_{ij} = \frac{[P K P^T]_{ij}}{v_i v_j}, \qquad
     P = V \circ V, \quad K_{kl} = \frac{g/n}{1 + a g c_k c_l} .
 
-Where N <= n, all null directions of D share one j and one c: they are one column of P, and J is of low rank
-up to its diagonal. The fields maximise the pseudo-likelihood given the couplings.
+This takes the prior to be the same for all standardised couplings, of variance g/n, while the model says
+:math:`\gamma v_i v_j/n`: far less for spins that hardly vary. Pair by pair one prior is exchanged for the other, and
+this divides mean and variance by
 
-Cost: one eigendecomposition of the smaller Gram matrix, O(n N min(n, N)), and no n x n matrix.
+.. math:: 1 + \frac{n}{\gamma} \operatorname{Var} J_{ij} \left(1 - \frac{v_i v_j}{(1-q)^2}\right) .
+
+Where N <= n, all null directions of D share one j and one c: they are one column of P, and no n x n matrix is formed.
+The fields maximise the pseudo-likelihood given the couplings.
+
+Cost: one eigendecomposition of the smaller Gram matrix, O(n N min(n, N)), and O(n N) for each row of couplings.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,43 +46,60 @@ _BLOCK = 2**22  # couplings at a time
 class Posterior:
     """Couplings given the data and gamma, kept as eigenvectors: only what is asked for is formed."""
 
-    n: int
+    spins: Spins
     gamma: float
     varying: NDArray[np.intp]
     deviations: Array  # sqrt(v_i) of the spins that vary
+    typical: float  # (1 - q)^2
     V: Array
     j: Array  # less that of the null directions, which adds a multiple of the unit matrix
     P: Array
     K: Array
-    fields: Array
 
     def rows(self, chosen: Any = slice(None)) -> tuple[Array, Array]:
         """Means and standard deviations of the couplings of the spins ``chosen`` to all n; 0 to themselves.
 
         Of the couplings of constant spins the data say nothing: they have mean 0 and the prior's deviation.
         """
-        chosen = np.arange(self.n)[chosen]
-        mean = np.zeros((len(chosen), self.n))
-        deviation = np.full((len(chosen), self.n), math.sqrt(self.gamma / self.n))
+        n = self.spins.shape[1]
+        chosen = np.arange(n)[chosen]
+        mean = np.zeros((len(chosen), n))
+        deviation = np.full((len(chosen), n), math.sqrt(self.gamma / n))
         place = np.minimum(np.searchsorted(self.varying, chosen), len(self.varying) - 1)
         known = self.varying[place] == chosen
         block, place = np.ix_(known, self.varying), place[known]
         norm = np.outer(self.deviations[place], self.deviations)
-        mean[block] = (self.V[place] * self.j) @ self.V.T / norm
-        deviation[block] = np.sqrt(self.P[place] @ self.K @ self.P.T) / norm
+        variance = self.P[place] @ self.K @ self.P.T / norm**2
+        exchange = 1 + n / self.gamma * variance * (1 - norm**2 / self.typical)
+        mean[block] = (self.V[place] * self.j) @ self.V.T / norm / exchange
+        deviation[block] = np.sqrt(variance / exchange)
         own = np.arange(len(chosen)), chosen
         mean[own] = deviation[own] = 0.0
         return mean, deviation
 
+    def blocks(self) -> Iterator[tuple[NDArray[np.intp], Array, Array]]:
+        """All rows, some at a time: their numbers, means and standard deviations."""
+        n = self.spins.shape[1]
+        step = max(1, _BLOCK // n)
+        for start in range(0, n, step):
+            chosen = np.arange(start, min(start + step, n))
+            yield chosen, *self.rows(chosen)
+
+    @cached_property
+    def fields(self) -> Array:
+        """Fields that maximise the pseudo-likelihood given the means of the couplings."""
+        local = np.zeros(self.spins.shape)
+        for chosen, mean, _ in self.blocks():
+            local += self.spins[:, chosen] @ mean
+        return fit_fields(self.spins, local)
+
     def largest(self) -> float:
         """The largest absolute value of a standardised coupling, J_ij sqrt(v_i v_j)."""
-        step = max(1, _BLOCK // len(self.V))
-        found = 0.0
-        for start in range(0, len(self.V), step):
-            block = (self.V[start : start + step] * self.j) @ self.V.T
-            block[np.arange(len(block)), start + np.arange(len(block))] = 0.0
-            found = max(found, float(np.abs(block).max()))
-        return found
+        scale = np.zeros(self.spins.shape[1])
+        scale[self.varying] = self.deviations
+        return max(
+            float(np.abs(mean * scale * scale[chosen, None]).max()) for chosen, mean, _ in self.blocks()
+        )
 
 
 def posterior(spins: Spins, gamma: float) -> Posterior:
@@ -98,15 +123,9 @@ def posterior(spins: Spins, gamma: float) -> Posterior:
         d, V = np.linalg.eigh(Z.T @ Z / N)
         P = V**2
         spectrum = Spectrum(np.maximum(d, 0.0), np.ones(n), N - 1)
-    g = gamma * (1 - max(q, 0.0)) ** 2 * n / spins.shape[1]
+    typical = (1 - max(q, 0.0)) ** 2
+    g = gamma * typical * n / spins.shape[1]
     at = saddle(g, spectrum)
     j = at.j[: V.shape[1]] - (at.j[-1] if N <= n else 0.0)
     K = g / n / (1 + (N - 1) / n * g * np.outer(at.c, at.c))
-
-    scaled = spins[:, varying] / deviations
-    local = ((scaled @ V) * j @ V.T - scaled * (V**2 @ j)) / deviations  # sum_j J_ij s_j
-    fields = np.empty(spins.shape[1])
-    constant = np.setdiff1d(np.arange(spins.shape[1]), varying)
-    fields[varying] = fit_fields(spins[:, varying], local)
-    fields[constant] = fit_fields(spins[:, constant])
-    return Posterior(spins.shape[1], gamma, varying, deviations, V, j, P, K, fields)
+    return Posterior(spins, gamma, varying, deviations, typical, V, j, P, K)
