@@ -188,7 +188,7 @@ def _couplings_as_text(bm: BoltzmannMachine, N: int) -> str:
         penalty = "" if bm.penalty_ is None else f", penalty {bm.penalty_:.4g}"
         lines.append(f"  J        {math.sqrt(bm.gamma_):.4f}    {bm.prior} prior of variance J^2/n{penalty}")
     for k, edge in enumerate(bm.strongest(3)):
-        title = "" if k else "strongest"
+        title = "" if k else "largest"
         lines.append(f"  {title:9}{edge.J:+.4f} ± {edge.error:.4f}    {edge.name_i}, {edge.name_j}")
     return "\n".join(lines)
 
