@@ -64,7 +64,7 @@ def test_laplace():
 def test_auto_takes_the_better_method():
     weak = fit()
     assert weak.method_ == "spectral" and "many and weak" in weak.reason_
-    glass = fit(bs.simulate(30, 200, J=1.4, seed=2, sweeps=5).spins)
+    glass = fit(bs.simulate(60, 300, J=1.0, seed=2, sweeps=5).spins)
     assert glass.method_ == "pseudolikelihood" and "spin glass" in glass.reason_
     couplings = np.zeros((12, 12))
     couplings[0, 1] = couplings[1, 0] = 0.9
