@@ -171,15 +171,39 @@ def test_no_couplings_is_said_and_has_errors():
         bm = fit(X)
     assert bm.gamma_ == 0 and not bm.couplings_.any() and bm.method_ == "spectral"
     error = bm.coupling_errors_[0, 1]
-    assert (
-        error == pytest.approx(np.sqrt(fit_spectral(X).gamma_error / 60)) and bm.coupling_errors_[3, 3] == 0
-    )
+    expected = fit_spectral(X).gamma_error * np.sqrt(2 / np.pi)  # the mean of half a normal distribution
+    assert error == pytest.approx(np.sqrt(expected / 60)) and bm.coupling_errors_[3, 3] == 0
     assert np.tanh(bm.fields_).mean() == pytest.approx(X.mean(), rel=0.1)
     conditionals = [fit_pseudolikelihood(bs.simulate(60, 50, J=0.0, seed=k).spins).gamma for k in range(9)]
     seed = conditionals.index(0.0)
     with pytest.warns(bs.BoundWarning, match="show no couplings"):
         bm = fit(bs.simulate(60, 50, J=0.0, seed=seed).spins, method="pseudolikelihood")
     assert bm.penalty_ == np.inf and not bm.couplings_.any()
+
+
+def test_a_gamma_that_is_hardly_known_widens_errors():
+    """As if gamma were its mean, a truncated normal distribution's, by numerical integration."""
+    gamma, error = 0.03, 0.05
+    x = np.linspace(0, 1, 100_001)
+    weight = np.exp(-((x - gamma) ** 2) / (2 * error**2))
+    strength = boltzmann_machine.Strength(gamma, error)
+    assert strength.expected == pytest.approx((x @ weight) / weight.sum(), rel=1e-3)
+    information = np.array([[0.0, 5.0, 1e6]])  # what the data say of three couplings
+    given = np.sqrt(1 / (information + 3 / gamma))
+    assert strength.widen(given) == pytest.approx(np.sqrt(1 / (information + 3 / strength.expected)))
+    assert boltzmann_machine.Strength(gamma, gamma / 6).widen(given) == pytest.approx(given, rel=1e-6)
+
+
+@pytest.mark.parametrize("method", ["spectral", "pseudolikelihood"])
+def test_errors_are_wider_where_gamma_is_hardly_known(method):
+    weak = bs.simulate(30, 14, J=0.4, seed=6).spins
+    free = fit(weak, method=method)
+    fixed = fit(weak, method=method, gamma=free.gamma_)
+    assert free.couplings_ == pytest.approx(fixed.couplings_) and free.gamma_ > 0
+    assert (free.coupling_errors_ >= fixed.coupling_errors_).all()
+    assert free.coupling_errors_[0, 1] > 1.02 * fixed.coupling_errors_[0, 1]
+    top = free.strongest(1)[0]
+    assert top.error == pytest.approx(free.coupling_errors_[top.i, top.j])
 
 
 def test_the_largest_gamma_is_said():

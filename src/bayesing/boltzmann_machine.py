@@ -56,6 +56,23 @@ class Strength(NamedTuple):
     error: float = 0.0
     bound: float | None = None
 
+    @property
+    def expected(self) -> float:
+        """The mean of gamma, not below 0, given estimate and error: larger where they are of the same size."""
+        if not 0 < self.error < math.inf:
+            return self.gamma
+        a = self.gamma / self.error
+        density = math.exp(-(a**2) / 2) / math.sqrt(2 * math.pi)
+        return self.gamma + self.error * density / (0.5 + math.erf(a / math.sqrt(2)) / 2)
+
+    def widen(self, errors: Array) -> Array:
+        """Errors of couplings given gamma, with ``expected`` in its place: one prior exchanged for another."""
+        n = errors.shape[1]
+        if self.gamma == 0 or self.expected == self.gamma:
+            return errors
+        variance = errors**2
+        return np.asarray(np.sqrt(variance / (1 - variance * (n / self.gamma - n / self.expected))))
+
 
 class Coupling(NamedTuple):
     """One coupling, between the columns i < j, with its standard error."""
@@ -95,7 +112,7 @@ class BoltzmannMachine(BaseEstimator):
     couplings_ : array (n, n)
         Symmetric, 0 on the diagonal. Formed when asked for.
     coupling_errors_ : array (n, n)
-        Their standard errors, given gamma.
+        Their standard errors; that of gamma matters where it is of the size of gamma itself.
     fields_ : array (n,)
         Fields, with a prior N(0, 1).
     gamma_ : float or None
@@ -147,7 +164,7 @@ class BoltzmannMachine(BaseEstimator):
 
     @property
     def coupling_errors_(self) -> Array:
-        """Standard errors of J_ij, given gamma."""
+        """Standard errors of J_ij."""
         return self._matrices()[1]
 
     @property
@@ -192,7 +209,7 @@ class BoltzmannMachine(BaseEstimator):
         check_is_fitted(self)
         k = count("k", k, 1)
         i, j, J, error = (np.empty(0) for _ in range(4))
-        for rows, mean, deviation in self._record.blocks():
+        for rows, mean, deviation in self._blocks():
             row, column = np.nonzero(np.arange(self.n_features_in_) > rows[:, None])
             found = rows[row], column, mean[row, column], deviation[row, column]
             i, j, J, error = (np.append(a, b) for a, b in zip((i, j, J, error), found, strict=True))
@@ -208,7 +225,7 @@ class BoltzmannMachine(BaseEstimator):
         """Every coupling i < j, row by row."""
         check_is_fitted(self)
         names = self.names()
-        for rows, mean, deviation in self._record.blocks():
+        for rows, mean, deviation in self._blocks():
             for k, i in enumerate(rows.tolist()):
                 for j in range(i + 1, self.n_features_in_):
                     yield Coupling(i, j, names[i], names[j], float(mean[k, j]), float(deviation[k, j]))
@@ -266,7 +283,7 @@ class BoltzmannMachine(BaseEstimator):
 
     def _fit(self, spins: Spins, given: float | None) -> None:
         method, reason, record, strength = self._infer(spins, given)
-        self._record = record
+        self._record, self._strength = record, strength
         self._dense: tuple[Array, Array] | None = None
         self.method_, self.reason_ = method, reason
         self.gamma_ = None if strength is None else strength.gamma
@@ -289,8 +306,8 @@ class BoltzmannMachine(BaseEstimator):
             )
         elif self.gamma_ == 0:
             self._warn(
-                "The data show no couplings: gamma and all couplings are 0. Their errors are those of couplings as "
-                "strong as one standard error of gamma.",
+                "The data show no couplings: gamma and all couplings are 0. Their errors allow for couplings as "
+                "strong as the error of gamma does.",
                 BoundWarning,
             )
 
@@ -338,8 +355,16 @@ class BoltzmannMachine(BaseEstimator):
     def _matrices(self) -> tuple[Array, Array]:
         if self._dense is None:
             mean, deviation = self._record.rows()
+            if self._strength is not None:
+                deviation = self._strength.widen(deviation)
             self._dense = (mean + mean.T) / 2, (deviation + deviation.T) / 2  # equal up to rounding
         return self._dense
+
+    def _blocks(self) -> Iterator[tuple[NDArray[np.intp], Array, Array]]:
+        """All rows of couplings, some at a time: their numbers, couplings and errors."""
+        check_is_fitted(self)
+        for rows, mean, deviation in self._record.blocks():
+            yield rows, mean, deviation if self._strength is None else self._strength.widen(deviation)
 
     def _spins(self, X: ArrayLike) -> Spins:
         check_is_fitted(self)
@@ -354,7 +379,7 @@ def _absent(spins: Spins, strength: Strength) -> Couplings | None:
     """No couplings, where gamma is 0."""
     if strength.gamma > 0:
         return None
-    return no_couplings(fit_fields(spins), math.sqrt(strength.error / spins.shape[1]))
+    return no_couplings(fit_fields(spins), math.sqrt(strength.expected / spins.shape[1]))
 
 
 def _judge(spins: Spins, record: Couplings | Posterior, strength: Strength) -> tuple[str, bool]:
