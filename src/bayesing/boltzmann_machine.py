@@ -45,8 +45,8 @@ METHODS = ("auto", "pseudolikelihood", "spectral", *WITHOUT_PRIOR)
 
 STRONG = 0.5  # a standardised coupling from which "spectral", an expansion in weak ones, is worse
 _MOST_SPINS = 5000  # for pseudo-likelihood, whose search holds some twenty matrices
-_MOST_WORK, _TARGETS = 2e10, 32  # multiplications for gamma from all spins; beyond, so many random ones
-_SLOPE = 1e-2  # per sample, times sqrt(N): ten times what the search stops at
+_TARGETS = 48  # spins that gamma of pseudo-likelihood is taken from, at most
+_SLOPE = 1e-1  # per sample, times sqrt(N): ten times what the search stops at
 
 
 class Strength(NamedTuple):
@@ -105,7 +105,7 @@ class BoltzmannMachine(BaseEstimator):
     gamma : "auto" or float
         Strength of the couplings. "auto" infers it by the method's own evidence.
     random_state : int, Generator or None
-        For gamma of "pseudolikelihood" of several hundred spins, from 32 random ones.
+        Which 48 spins gamma of "pseudolikelihood" is taken from, where there are more; None is a fixed choice.
 
     Attributes
     ----------
@@ -319,7 +319,7 @@ class BoltzmannMachine(BaseEstimator):
             return self.method, "as asked", WITHOUT_PRIOR[self.method](spins), None
         if self.method == "spectral":
             return "spectral", "as asked", *self._spectral(spins, given)
-        reason, start = "as asked", None
+        reason = "as asked"
         if self.method == "auto" and self.prior == "laplace":
             reason = "the method for a Laplace prior"
         elif self.method == "auto":
@@ -328,8 +328,7 @@ class BoltzmannMachine(BaseEstimator):
             if not strong:
                 return "spectral", verdict, record, strength
             reason = verdict
-            start = strength.gamma
-        return "pseudolikelihood", reason, *self._pseudolikelihood(spins, given, start)
+        return "pseudolikelihood", reason, *self._pseudolikelihood(spins, given)
 
     def _spectral(self, spins: Spins, given: float | None) -> tuple[Couplings | Posterior, Strength]:
         if given is None:
@@ -339,14 +338,10 @@ class BoltzmannMachine(BaseEstimator):
             strength = Strength(given)
         return _absent(spins, strength) or posterior(spins, strength.gamma), strength
 
-    def _pseudolikelihood(
-        self, spins: Spins, given: float | None, start: float | None
-    ) -> tuple[Couplings, Strength]:
+    def _pseudolikelihood(self, spins: Spins, given: float | None) -> tuple[Couplings, Strength]:
         if given is None:
-            N, n = spins.shape
-            few = None if n * n * N * min(n, N) <= _MOST_WORK else _TARGETS
-            guess = {} if start is None else {"start": start}
-            fit = fit_pseudolikelihood(spins, few, self.random_state, **guess)
+            seed = 0 if self.random_state is None else self.random_state
+            fit = fit_pseudolikelihood(spins, _TARGETS, seed)
             strength = Strength(fit.gamma, fit.gamma_error, fit.bound)
         else:
             strength = Strength(given)

@@ -17,7 +17,7 @@ R is -2 ln P(J | gamma),
 
 It is a concave problem, solved by L-BFGS with two matrix products a step. For the Laplace prior :math:`J = J^+ - J^-`
 with both parts bounded by 0 from below, which makes R linear and zeros exact. Either way it stops where the largest
-(projected) slope per sample is below the tolerance, by default :math:`10^{-3}/\sqrt N`, a thousandth of what it
+(projected) slope per sample is below the tolerance, by default :math:`10^{-2}/\sqrt N`, a hundredth of what it
 varies by from one data set to another; with bounds, this is the condition on the subgradient.
 
 **Errors.** Half the objective is a log posterior that counts everything once, so that the covariance of the couplings
@@ -115,7 +115,7 @@ def maximise(
 ) -> tuple[Array, Array, float]:
     """Couplings, fields, and the largest (projected) slope per sample there."""
     N, n = spins.shape
-    tolerance = 1e-3 / math.sqrt(N) if tolerance is None else tolerance
+    tolerance = 1e-2 / math.sqrt(N) if tolerance is None else tolerance
     pairs = n * (n - 1) // 2
     J = np.zeros(pairs) if start is None else start[np.triu_indices(n, 1)]
     theta = np.concatenate([J, np.zeros(n)])
