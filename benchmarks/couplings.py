@@ -74,7 +74,7 @@ def recovery(J: float, H: float, repeat: int) -> Iterator[Row]:
     sim = data(n, 1000, J, H, repeat)
     for N in (50, 200, 1000):
         X, truth = sim.spins[:N], sim.couplings
-        composite, spectral = fit_pseudolikelihood(X).gamma, fit_spectral(X).gamma
+        composite, spectral = fit_pseudolikelihood(X, 64, 0).gamma, fit_spectral(X).gamma
         for factor in FACTORS:
             yield [
                 n,
@@ -211,7 +211,7 @@ def logistic(J: float, H: float) -> Iterator[Row]:
     yield [J, H, "LogisticRegressionCV", elapsed, error((weights + weights.T) / 2, sim.couplings)]
     for method in ("pseudolikelihood", "spectral", "auto"):
         bm = quiet(method)
-        (best,) = seconds(lambda bm=bm: (bm.fit(sim.spins).couplings_, bm.fields_), repeats=3)
+        (best,) = seconds(lambda bm=bm: (bm.fit(sim.spins).couplings_, bm.fields_), repeats=10)
         yield [J, H, method, best, error(bm.couplings_, sim.couplings)]
 
 
@@ -298,11 +298,11 @@ def evidence_of_edges(repeat: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
     laplace = quiet("pseudolikelihood", prior="laplace").fit(spins)
     found["laplace, |J|"] = np.abs(laplace.couplings_[upper])
     found["laplace, as it is"] = (laplace.couplings_[upper] != 0).astype(float)
-    for method in ("pseudolikelihood", "spectral"):
-        bm = quiet(method).fit(spins)
-        found[f"{method}, |J|/error"] = np.abs(
-            bm.couplings_ / np.where(bm.coupling_errors_ > 0, bm.coupling_errors_, 1)
-        )[upper]
+    machines = {"laplace": laplace} | {
+        name: quiet(name).fit(spins) for name in ("pseudolikelihood", "spectral")
+    }
+    for name, bm in machines.items():
+        found[f"{name}, |J|/error"] = np.abs(bm.couplings_[upper] / bm.coupling_errors_[upper])
     return found, J[upper] != 0
 
 

@@ -80,7 +80,7 @@ def test_auto_where_pseudolikelihood_would_take_long(monkeypatch):
 
 
 def test_few_spins_will_do_for_gamma(monkeypatch):
-    monkeypatch.setattr(boltzmann_machine, "_TARGETS", 8)
+    monkeypatch.setattr(boltzmann_machine, "_PAIRS", 8 * 30)
     one, two = (fit(method="pseudolikelihood", random_state=3) for _ in range(2))
     assert one.gamma_ == two.gamma_ == fit_pseudolikelihood(SIM.spins, 8, 3).gamma
     assert fit(method="pseudolikelihood").gamma_ == fit(method="pseudolikelihood").gamma_ != one.gamma_

@@ -45,7 +45,7 @@ METHODS = ("auto", "pseudolikelihood", "spectral", *WITHOUT_PRIOR)
 
 STRONG = 0.5  # a standardised coupling from which "spectral", an expansion in weak ones, is worse
 _MOST_SPINS = 5000  # for pseudo-likelihood, whose search holds some twenty matrices
-_TARGETS = 48  # spins that gamma of pseudo-likelihood is taken from, at most
+_PAIRS, _TARGETS = 6400, 8  # gamma of pseudo-likelihood is taken from so many couplings, and spins, at least
 _SLOPE = 1e-1  # per sample, times sqrt(N): ten times what the search stops at
 
 
@@ -105,7 +105,8 @@ class BoltzmannMachine(BaseEstimator):
     gamma : "auto" or float
         Strength of the couplings. "auto" infers it by the method's own evidence.
     random_state : int, Generator or None
-        Which 48 spins gamma of "pseudolikelihood" is taken from, where there are more; None is a fixed choice.
+        Which spins gamma of "pseudolikelihood" is taken from, for more than 80: 64 of 100, 8 of 1000. None is a
+        fixed choice.
 
     Attributes
     ----------
@@ -341,7 +342,8 @@ class BoltzmannMachine(BaseEstimator):
     def _pseudolikelihood(self, spins: Spins, given: float | None) -> tuple[Couplings, Strength]:
         if given is None:
             seed = 0 if self.random_state is None else self.random_state
-            fit = fit_pseudolikelihood(spins, _TARGETS, seed)
+            n_targets = max(_TARGETS, _PAIRS // spins.shape[1])
+            fit = fit_pseudolikelihood(spins, n_targets, seed)
             strength = Strength(fit.gamma, fit.gamma_error, fit.bound)
         else:
             strength = Strength(given)
