@@ -28,7 +28,6 @@ from bayesing.couplings.exact import fit_exact
 from bayesing.couplings.pseudolikelihood import fit_couplings, maximise
 from bayesing.couplings.spectral import posterior
 from bayesing.files import writing
-from bayesing.hyper.pseudolikelihood import fit_pseudolikelihood
 from bayesing.hyper.spectral import fit_spectral
 
 from timing import seconds
@@ -74,7 +73,7 @@ def recovery(J: float, H: float, repeat: int) -> Iterator[Row]:
     sim = data(n, 1000, J, H, repeat)
     for N in (50, 200, 1000):
         X, truth = sim.spins[:N], sim.couplings
-        composite, spectral = fit_pseudolikelihood(X, 64, 0).gamma, fit_spectral(X).gamma
+        composite, spectral = quiet("pseudolikelihood").fit(X).gamma_, fit_spectral(X).gamma
         for factor in FACTORS:
             yield [
                 n,

@@ -45,7 +45,7 @@ METHODS = ("auto", "pseudolikelihood", "spectral", *WITHOUT_PRIOR)
 
 STRONG = 0.5  # a standardised coupling from which "spectral", an expansion in weak ones, is worse
 _MOST_SPINS = 5000  # for pseudo-likelihood, whose search holds some twenty matrices
-_PAIRS, _TARGETS = 6400, 8  # gamma of pseudo-likelihood is taken from so many couplings, and spins, at least
+_PAIRS, _TARGETS = 8000, 8  # gamma of pseudo-likelihood is taken from so many couplings, and spins, at least
 _SLOPE = 1e-1  # per sample, times sqrt(N): ten times what the search stops at
 
 
@@ -105,7 +105,7 @@ class BoltzmannMachine(BaseEstimator):
     gamma : "auto" or float
         Strength of the couplings. "auto" infers it by the method's own evidence.
     random_state : int, Generator or None
-        Which spins gamma of "pseudolikelihood" is taken from, for more than 80: 64 of 100, 8 of 1000. None is a
+        Which spins gamma of "pseudolikelihood" is taken from, for more than 89: 80 of 100, 8 of 1000. None is a
         fixed choice.
 
     Attributes
