@@ -97,8 +97,8 @@ class BoltzmannMachine(BaseEstimator):
         "pseudolikelihood" is the most probable matrix given the conditionals of all spins; "spectral" the mean of
         a posterior that holds where couplings are many and weak, from one eigendecomposition. "auto" takes
         "spectral" where it is far from the spin glass (1 - gamma r > 0.2) and no coupling is strong
-        (|J_ij| sqrt(v_i v_j) < 0.5 with v = 1 - m^2), and "pseudolikelihood" elsewhere. The others are classical
-        baselines without a prior; "exact" is maximum likelihood, for up to 16 spins.
+        (J_ij sqrt(v_i v_j) below 0.5 in absolute value, v = 1 - m^2), and "pseudolikelihood" elsewhere. The
+        others are classical baselines without a prior; "exact" is maximum likelihood, for up to 16 spins.
     prior : {"gaussian", "laplace"}
         Prior of the couplings, of variance gamma/n. "laplace" makes weak couplings exactly 0, with
         "pseudolikelihood".
@@ -120,7 +120,7 @@ class BoltzmannMachine(BaseEstimator):
         Strength of the couplings; None for methods without a prior.
     penalty_ : float or None
         With "pseudolikelihood": lambda = 2n/gamma of lambda/2 sum J_ij^2, or for the Laplace prior lambda = 2
-        sqrt(2n/gamma) of lambda sum |J_ij|.
+        sqrt(2n/gamma) of lambda times the sum of absolute values.
     model_ : IsingModel
         Couplings and fields as a model to sample from.
     method_, reason_ : str
