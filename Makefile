@@ -23,6 +23,8 @@ docs: .venv/docs.stamp  ## the documentation site, in docs/_build/html
 bench: .venv/bench.stamp  ## speed, as ratios within one run
 	$(BIN)/python benchmarks/fit.py
 	$(BIN)/python benchmarks/sampling.py
+	$(BIN)/python benchmarks/couplings.py results/couplings logistic large
+	@echo "all that docs/couplings.md says, in an hour: $(BIN)/python benchmarks/couplings.py results/couplings"
 
 clean:
 	rm -rf .venv docs/_build docs/gallery

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayesing as bs
@@ -199,3 +200,54 @@ def test_fit_interval(data):
     assert f"90%      J from {found.J[0]:.4f} to {found.J[1]:.4f}" in text
     wrong = run("fit", data, "--interval", "--level", 2)
     assert wrong.returncode == 2 and "level must be between 0 and 1: found 2" in wrong.stderr
+
+
+def test_couplings_writes_a_list_of_pairs(tmp_path):
+    X = bs.simulate(n_spins=6, n_samples=80, J=0.8, seed=1).spins
+    header = "a,b,c,d,e,f"
+    np.savetxt(tmp_path / "x.csv", X, fmt="%d", delimiter=",", header=header, comments="")
+    result = run("couplings", "x.csv", "-o", "J.csv", "--method", "pseudolikelihood", cwd=tmp_path)
+    assert result.returncode == 0 and result.stderr == ""
+    bm = bs.BoltzmannMachine("pseudolikelihood").fit(X)
+    table = pd.read_csv(tmp_path / "J.csv")
+    assert list(table.columns) == ["i", "j", "name_i", "name_j", "J", "error"] and len(table) == 15
+    assert (table.name_i == [header[2 * i] for i in table.i]).all()
+    assert table.J.to_numpy() == pytest.approx(bm.couplings_[table.i, table.j])
+    assert table.error.to_numpy() == pytest.approx(bm.coupling_errors_[table.i, table.j])
+    for text in (
+        "80 samples of 6 spins",
+        f"{np.sqrt(bm.gamma_):.4f}",
+        "wrote J.csv: 15 couplings",
+        "as asked",
+    ):
+        assert text in result.stdout
+
+
+def test_couplings_writes_a_matrix(data, tmp_path):
+    command = ["couplings", data, "-o", "J.csv", "--matrix", "--gamma", 0.5, "--prior", "laplace"]
+    assert run(*command, cwd=tmp_path).returncode == 0
+    bm = bs.BoltzmannMachine(prior="laplace", gamma=0.5).fit(np.load(data)["spins"])
+    table = pd.read_csv(tmp_path / "J.csv")
+    assert list(table.columns) == [f"x{i}" for i in range(60)]
+    assert table.to_numpy() == pytest.approx(bm.couplings_)
+    again = run(*command, cwd=tmp_path)
+    assert again.returncode == 2 and "--force" in again.stderr
+    assert run(*command, "--force", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["data.npz", "-o", "J.txt"], "ends in .csv"),
+        (["none.npz", "-o", "J.csv"], "none.npz: expected a file, found no such file"),
+        (["data.npz", "-o", "J.csv", "--gamma", "much"], "gamma must be a number: found 'much'"),
+        (["data.npz", "-o", "J.csv", "--method", "tap"], 'data.npz: method="tap" inverts'),
+        (["data.npz", "-o", "J.csv", "--method", "exact"], "n up to 16: found n = 60"),
+        (["data.npz"], "Missing option"),
+    ],
+)
+def test_couplings_of_wrong_input(data, arguments, message):
+    result = run("couplings", *arguments, cwd=data.parent)
+    assert result.returncode == 2 and result.stdout == ""
+    assert message in result.stderr and result.stderr.count("\n") == 1
+    assert os.listdir(data.parent) == ["data.npz"]

@@ -11,7 +11,6 @@ from bayesing.hyper.spectral import (
     law_at,
     log_evidence,
     mean_score,
-    posterior,
     saddle,
     score,
 )
@@ -211,42 +210,6 @@ def test_the_mean_score_fades_out_and_is_continuous():
     assert mean_score(0.5, 100, 100) < 0
 
 
-@pytest.mark.parametrize("N", [20, 90])
-def test_the_posterior_forms_only_what_is_asked_for(N):
-    """Against dense matrices with all n eigenvectors; a constant spin among them."""
-    X = data(n=41, N=N).copy()
-    X[:, 7] = 1
-    fit = fit_spectral(X)
-    mean, deviation = posterior(X, fit).couplings()
-    kept = np.arange(41) != 7
-    Y = X[:, kept].astype(float)
-    m = Y.mean(axis=0)
-    v = 1 - m**2
-    Z = (Y - m) / np.sqrt(v)
-    d, V = np.linalg.eigh(Z.T @ Z / N)
-    g = fit.gamma / fit.scale
-    at = saddle(g, Spectrum(np.maximum(d, 0), np.ones(40), N - 1))
-    K = g / 40 / (1 + (N - 1) / 40 * g * np.outer(at.c, at.c))
-    off = ~np.eye(40, dtype=bool)
-    dense = (V * at.j) @ V.T / np.sqrt(np.outer(v, v))
-    spread = np.sqrt(V**2 @ K @ (V**2).T / np.outer(v, v))
-    assert mean[np.ix_(kept, kept)][off] == pytest.approx(dense[off], abs=1e-8)
-    assert deviation[np.ix_(kept, kept)][off] == pytest.approx(spread[off], rel=1e-6)
-    assert (mean[7] == 0).all() and np.delete(deviation[7], 7) == pytest.approx(np.sqrt(fit.gamma / 41))
-    assert (np.diag(mean) == 0).all() and (np.diag(deviation) == 0).all()
-    some = posterior(X, fit).couplings([30, 7, 2])
-    assert some[0] == pytest.approx(mean[[30, 7, 2]]) and some[1] == pytest.approx(deviation[[30, 7, 2]])
-
-
-def test_posterior_intervals_cover():
-    sim = bs.simulate(60, 150, J=0.7, H=0.2, seed=3, sweeps=5)
-    mean, deviation = posterior(sim.spins, fit_spectral(sim.spins)).couplings()
-    i, j = np.triu_indices(60, 1)
-    inside = np.abs(mean - sim.couplings)[i, j] < 1.645 * deviation[i, j]
-    assert abs(inside.mean() - 0.9) < 0.03 + 3 * np.sqrt(0.09 / len(i))
-    assert np.corrcoef(mean[i, j], sim.couplings[i, j])[0, 1] > 0.5  # a sign would make it negative
-
-
 @pytest.mark.parametrize(("n", "N"), [(40, 5000), (10, 1000), (60, 20)])
 def test_noise_is_two_over_N_whatever_N(n, N):
     X = np.random.default_rng(N).choice(np.array([-1, 1], np.int8), (N, n))
@@ -261,8 +224,6 @@ def test_weak_couplings_are_seen_in_many_samples():
 def test_no_couplings_is_zero_with_an_error():
     fit = fit_spectral(bs.simulate(100, 60, J=0.0, seed=0).spins)
     assert fit.gamma == fit.bound == 0 and 0.7 * 2 / 60 < fit.gamma_error < 1.4 * 2 / 60
-    with pytest.raises(ValueError, match="gamma > 0: found 0"):
-        posterior(data(), fit)
 
 
 def test_the_largest_gamma_is_a_bound():

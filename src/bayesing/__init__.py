@@ -22,17 +22,22 @@ __version__ = "0.1.0"
 
 _HOME = {
     "BayesingWarning": "exceptions",
+    "BoltzmannMachine": "boltzmann_machine",
     "BoundWarning": "exceptions",
     "EmpiricalBayes": "empirical_bayes",
     "IsingModel": "ising",
     "LaplaceWarning": "exceptions",
     "MomentAccumulator": "moments",
+    "NotConvergedWarning": "exceptions",
     "NotEquilibratedWarning": "exceptions",
     "SaturationWarning": "exceptions",
     "Simulation": "generator",
+    "SpinDataset": "datasets",
     "SpinMoments": "moments",
     "annealed_importance_sampling": "sampling.anneal",
     "as_spins": "spins",
+    "load_digits": "datasets",
+    "load_senate109": "datasets",
     "parallel_tempering": "sampling.tempering",
     "sample": "generator",
     "simulate": "generator",
@@ -40,28 +45,36 @@ _HOME = {
 
 __all__ = [
     "BayesingWarning",
+    "BoltzmannMachine",
     "BoundWarning",
     "EmpiricalBayes",
     "IsingModel",
     "LaplaceWarning",
     "MomentAccumulator",
+    "NotConvergedWarning",
     "NotEquilibratedWarning",
     "SaturationWarning",
     "Simulation",
+    "SpinDataset",
     "SpinMoments",
     "annealed_importance_sampling",
     "as_spins",
+    "load_digits",
+    "load_senate109",
     "parallel_tempering",
     "sample",
     "simulate",
 ]
 
 if TYPE_CHECKING:
+    from .boltzmann_machine import BoltzmannMachine
+    from .datasets import SpinDataset, load_digits, load_senate109
     from .empirical_bayes import EmpiricalBayes
     from .exceptions import (
         BayesingWarning,
         BoundWarning,
         LaplaceWarning,
+        NotConvergedWarning,
         NotEquilibratedWarning,
         SaturationWarning,
     )

@@ -19,6 +19,7 @@ from . import __version__
 if TYPE_CHECKING:
     from distributed import Client
 
+    from .boltzmann_machine import BoltzmannMachine
     from .calibration import Interval
     from .empirical_bayes import EmpiricalBayes
 
@@ -124,6 +125,107 @@ def _interval(eb: EmpiricalBayes, level: float, simulations: int, jobs: int, see
             seed,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
+
+
+@cli.command(short_help="Infer all couplings, with errors, and write them to a file.")
+@click.argument("data")
+@click.option("-o", "--output", required=True, help="The .csv file to write.")
+@click.option(
+    "--method",
+    default="auto",
+    show_default=True,
+    help="auto, pseudolikelihood, spectral; or naive_mean_field, tap, independent_pair, exact.",
+)
+@click.option(
+    "--prior",
+    default="gaussian",
+    show_default=True,
+    help="Prior of the couplings: gaussian, laplace (sparse).",
+)
+@click.option("--gamma", default="auto", show_default=True, help="Strength of the couplings, J^2, or auto.")
+@click.option("--matrix", is_flag=True, help="Write the n x n matrix instead of a list of pairs.")
+@click.option("--array", metavar="NAME", help="Which array of an .npz file to read.")
+@click.option("--seed", type=int, default=None, help="Seed of gamma, for many spins.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
+def couplings(
+    data: str,
+    output: str,
+    method: str,
+    prior: str,
+    gamma: str,
+    matrix: bool,
+    array: str | None,
+    seed: int | None,
+    force: bool,
+) -> None:
+    """Infer the couplings of all pairs of spins from DATA (.npy, .npz, .csv, .tsv), and write them to a .csv file.
+
+    Rows of DATA are samples, columns are spins, ±1 or 0/1. The file has a row for every pair: the numbers of the
+    two columns (from 0), their names, the coupling J and its standard error.
+    """
+    with _plain_errors():
+        import numpy as np
+        from rich.console import Console
+
+        from .boltzmann_machine import BoltzmannMachine
+        from .io import read_spins
+
+        _check_output(output, ".csv", force)
+        bm = BoltzmannMachine(method, prior, gamma, random_state=seed)
+        read = read_spins(data, array)
+        N, n = read.spins.shape
+        with Console(stderr=True).status(f"inferring {n * (n - 1) // 2} couplings from {N} samples"):
+            try:
+                bm.fit(read.spins)
+            except ValueError as error:
+                raise ValueError(f"{data}: {error}") from error
+        if read.names:
+            bm.feature_names_in_ = np.array(read.names, dtype=object)
+        _write_couplings(bm, output, matrix, force)
+    click.echo(_couplings_as_text(bm, N))
+    click.echo(f"wrote {output}: " + (f"a {n} x {n} matrix" if matrix else f"{n * (n - 1) // 2} couplings"))
+
+
+def _write_couplings(bm: BoltzmannMachine, output: str, matrix: bool, force: bool) -> None:
+    """The list of pairs, or the matrix below the names of its columns."""
+    import csv
+    import io
+
+    from rich.console import Console
+    from rich.progress import track
+
+    from .files import writing
+
+    console, n = Console(stderr=True), bm.n_features_in_
+    with writing(output, force) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+        table = csv.writer(text, lineterminator="\n")
+        if matrix:
+            table.writerow(bm.names())
+            rows = track(bm.couplings_.tolist(), "writing", console=console, disable=not console.is_terminal)
+            table.writerows(rows)
+        else:
+            table.writerow(["i", "j", "name_i", "name_j", "J", "error"])
+            table.writerows(
+                track(
+                    bm.edges(), "writing", n * (n - 1) // 2, console=console, disable=not console.is_terminal
+                )
+            )
+        text.detach()
+
+
+def _couplings_as_text(bm: BoltzmannMachine, N: int) -> str:
+    lines = [
+        f"  data     {N} samples of {bm.n_features_in_} spins",
+        f"  method   {bm.method_} ({bm.reason_})",
+    ]
+    if bm.gamma_ is not None:
+        penalty = "" if bm.penalty_ is None else f", penalty {bm.penalty_:.4g}"
+        lines.append(f"  J        {math.sqrt(bm.gamma_):.4f}    {bm.prior} prior of variance J^2/n{penalty}")
+    for k, edge in enumerate(bm.strongest(3)):
+        title = "" if k else "largest"
+        lines.append(f"  {title:9}{edge.J:+.4f} ± {edge.error:.4f}    {edge.name_i}, {edge.name_j}")
+    return "\n".join(lines)
 
 
 @cli.command(short_help="Simulate spins and write them to a file.")

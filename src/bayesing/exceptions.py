@@ -13,6 +13,10 @@ class NotEquilibratedWarning(BayesingWarning):
     """A sampler's diagnostics say that its samples are not yet those of the model."""
 
 
+class NotConvergedWarning(BayesingWarning):
+    """A search ended before its slope was small enough."""
+
+
 class LaplaceWarning(BayesingWarning):
     """The condition under which the Laplace prior gives the Gaussian result does not hold."""
 

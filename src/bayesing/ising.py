@@ -111,7 +111,7 @@ class IsingModel:
                 "Use samples of the model instead."
             )
         J, h, k = self.couplings, self.fields, n // 2
-        a, b = _states(k), _states(n - k)
+        a, b = all_states(k), all_states(n - k)
         exponents = a @ J[:k, k:] @ b.T
         exponents += _exponents(a, J[:k, :k], h[:k])[:, None]
         exponents += _exponents(b, J[k:, k:], h[k:])
@@ -128,7 +128,7 @@ class _Enumeration(NamedTuple):
     log_partition: float
 
 
-def _states(n: int) -> Floats:
+def all_states(n: int) -> Floats:
     """All 2^n states of n spins, a row each."""
     bits = np.arange(2**n)[:, None] >> np.arange(n) & 1
     return 2 * bits.astype(np.float64) - 1

@@ -40,69 +40,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebpts1, chebvander
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from ..moments import gram_of
-from ..spins import Spins, varying_of
+from ..spectrum import Spectrum, saddle, spectrum_of
+from ..spins import Spins
 
 Array = NDArray[np.float64]
 
 LARGEST = 25.0  # of g
 _LAW_ENDS, _FADED_OUT = 0.9, 1.3
-_BLOCK = 2**21  # numbers standardised at a time: 16 megabytes
-
-
-@dataclass(frozen=True)
-class Spectrum:
-    """Eigenvalues d of D, in groups of w equal ones; ``nu`` degrees of freedom, ``n`` directions in all."""
-
-    d: Array
-    w: Array
-    nu: float
-
-    @cached_property
-    def n(self) -> float:
-        return float(self.w.sum())
-
-
-@dataclass(frozen=True)
-class Saddle:
-    """The maximum of the posterior at coupling strength g: lambda, and c and j of each group."""
-
-    lam: float
-    c: Array
-    j: Array
-
-
-def saddle(g: float, s: Spectrum) -> Saddle:
-    """Solve mean(c) = 1 for lambda; c falls with lambda from infinity to 0, so that there is one root."""
-    ag = s.nu / s.n * g
-    share = s.w / s.n
-
-    def c_at(lam: float) -> Array:
-        b = lam - ag * s.d
-        root = np.sqrt(b * b + 4 * ag)
-        # Each form where it does not cancel.
-        return np.where(b > 0, 2 / (np.abs(b) + root), (np.abs(b) + root) / (2 * ag))
-
-    def excess(lam: float) -> float:
-        return float(share @ c_at(lam)) - 1
-
-    low, high, step = 0.0, 1.0 + g, 1.0
-    while excess(low) < 0:
-        low, step = low - step, 2 * step
-    step = 1.0
-    while excess(high) > 0:
-        high, step = high + step, 2 * step
-    lam = brentq(excess, low, high, xtol=1e-14, rtol=1e-14)
-    c = c_at(lam)
-    return Saddle(lam, c, ag * (s.d - c))
 
 
 def log_evidence(g: float, s: Spectrum) -> float:
@@ -221,44 +171,6 @@ class SpectralFit:
         return log_evidence(gamma / self.scale, self.spectrum) if gamma > 0 else 0.0
 
 
-def spectrum_of(spins: Spins, without_mean: bool = False) -> tuple[Spectrum, float]:
-    r"""Eigenvalues of D through the smaller Gram matrix, of the spins that vary; and gamma/g.
-
-    A mean coupling J0/n acts in the direction :math:`u_i \propto \sqrt{v_i}` alone, which makes one large eigenvalue.
-    ``without_mean`` leaves that direction out, and scales the other eigenvalues to the mean 1.
-    """
-    varying, m = varying_of(spins)
-    N, n = len(spins), len(varying)
-    v = 1 - m**2
-    u = np.sqrt(v / v.sum())
-    n_out = int(without_mean)
-    if N > n:
-        D = gram_of(spins[:, varying].T if n < spins.shape[1] else spins.T).astype(np.float64) / N
-        D -= np.outer(m, m)
-        D /= np.sqrt(np.outer(v, v))
-        if without_mean:
-            Du = D @ u
-            D += (u @ Du) * np.outer(u, u) - np.outer(u, Du) - np.outer(Du, u)
-        d, w = np.linalg.eigvalsh(D)[n_out:], np.ones(n - n_out)
-    else:
-        D, along = np.zeros((N, N)), np.zeros(N)
-        step = max(1, _BLOCK // N)
-        for start in range(0, n, step):
-            part = slice(start, start + step)
-            Z = (spins[:, varying[part]] - m[part]) / np.sqrt(v[part])
-            D += Z @ Z.T / N
-            along += Z @ u[part]
-        if without_mean:
-            D -= np.outer(along, along) / N
-        d = np.append(np.linalg.eigvalsh(D)[1:], 0.0)  # the first is 0, because Z is centred
-        w = np.append(np.ones(N - 1), n - n_out - N + 1.0)
-    d = np.maximum(d, 0.0)
-    stretch = float(w.sum() / (w @ d)) if without_mean else 1.0
-    q = max(float(np.mean((N * m**2 - 1) / (N - 1))), 0.0)  # unbiased
-    scale = spins.shape[1] / w.sum() * (stretch / (1 - q)) ** 2 if q < 1 else math.inf
-    return Spectrum(stretch * d, w, N - 1), float(scale)
-
-
 def fit_spectral(spins: Spins, without_mean: bool = False) -> SpectralFit:
     """gamma where the score has its mean: the maximum of the evidence, corrected for the loops left out.
 
@@ -300,66 +212,6 @@ def score_at(spins: Spins, gamma: float, without_mean: bool = False) -> float:
     """The score per pair at a given gamma: without a search, it tells as much of the data's gamma as the maximum."""
     spectrum, scale = spectrum_of(spins, without_mean)
     return score(gamma / scale, spectrum) * 2 / (spectrum.n * (spectrum.n - 1))
-
-
-@dataclass(frozen=True, eq=False)
-class Posterior:
-    r"""Couplings given the data and gamma, kept as eigenvectors: only what is asked for is formed.
-
-    Means are :math:`[V \operatorname{diag}(j) V^T]_{ij}/\sqrt{v_i v_j}`, variances :math:`[P K P^T]_{ij}/(v_i
-    v_j)` with :math:`P = V \circ V` and :math:`K_{kl} = (g/n)/(1 + a g c_k c_l)`. The null directions are one
-    column of P.
-    """
-
-    n: int
-    gamma: float
-    varying: NDArray[np.intp]
-    deviations: Array  # sqrt(v_i) of the spins that vary
-    V: Array
-    j: Array  # less that of the null directions, which adds a multiple of the unit matrix
-    P: Array
-    K: Array
-
-    def couplings(self, rows: Any = slice(None)) -> tuple[Array, Array]:
-        """Means and standard deviations of the couplings of the spins ``rows`` to all n; 0 to themselves.
-
-        Of the couplings of constant spins the data say nothing: they have mean 0 and the prior's deviation.
-        """
-        chosen = np.arange(self.n)[rows]
-        mean = np.zeros((len(chosen), self.n))
-        deviation = np.full((len(chosen), self.n), math.sqrt(self.gamma / self.n))
-        place = np.minimum(np.searchsorted(self.varying, chosen), len(self.varying) - 1)
-        known = self.varying[place] == chosen
-        block, place = np.ix_(known, self.varying), place[known]
-        norm = np.outer(self.deviations[place], self.deviations)
-        mean[block] = (self.V[place] * self.j) @ self.V.T / norm
-        deviation[block] = np.sqrt(self.P[place] @ self.K @ self.P.T) / norm
-        own = np.arange(len(chosen)), chosen
-        mean[own] = deviation[own] = 0.0
-        return mean, deviation
-
-
-def posterior(spins: Spins, fit: SpectralFit, gamma: float | None = None) -> Posterior:
-    """The couplings' posterior at ``gamma``, by default the estimate."""
-    gamma = fit.gamma if gamma is None else gamma
-    if not gamma > 0:
-        raise ValueError("Expected gamma > 0: found 0, which leaves no couplings to infer.")
-    varying, m = varying_of(spins)
-    N, n = len(spins), len(varying)
-    deviations = np.sqrt(1 - m**2)
-    Z = (spins[:, varying] - m) / deviations
-    if N <= n:
-        d, U = np.linalg.eigh(Z @ Z.T / N)
-        V = Z.T @ (U[:, 1:] / np.sqrt(N * np.maximum(d[1:], 1e-12)))
-        P = np.column_stack([V**2, 1 - np.sum(V**2, axis=1)])
-    else:
-        V = np.linalg.eigh(Z.T @ Z / N)[1]
-        P = V**2
-    g = gamma / fit.scale
-    at = saddle(g, fit.spectrum)
-    j = at.j[: V.shape[1]] - (at.j[-1] if N <= n else 0.0)
-    K = g / n / (1 + fit.spectrum.nu / n * g * np.outer(at.c, at.c))
-    return Posterior(spins.shape[1], gamma, varying, deviations, V, j, P, K)
 
 
 def _falls(f: Callable[[float], float], u: float, step: float, ends: tuple[float, float]) -> float:

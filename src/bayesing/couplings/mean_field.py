@@ -1,0 +1,86 @@
+r"""Classical closed forms: naive mean field, TAP, and independent pairs. No prior, no penalty.
+
+With the magnetisations m, the covariance C of the spins, and :math:`Q = C^{-1}`, off the diagonal,
+
+- naive mean field: :math:`J_{ij} = -Q_{ij}`, :math:`h_i = \operatorname{atanh} m_i - \sum_j J_{ij} m_j`;
+- TAP: :math:`J_{ij} + 2 m_i m_j J_{ij}^2 = -Q_{ij}`, the root that is -Q where m = 0, and
+  :math:`h_i = \operatorname{atanh} m_i - \sum_j J_{ij} m_j + m_i \sum_j J_{ij}^2 (1 - m_j^2)`;
+- independent pairs, from the four probabilities of a pair as if there were no other spins:
+  :math:`J_{ij} = \frac14 \ln \frac{p_{++} p_{--}}{p_{+-} p_{-+}}`; fields of the pairs,
+  :math:`h_i^{(j)} = \frac14 \ln \frac{p_{++} p_{+-}}{p_{-+} p_{--}}`, add up to
+  :math:`h_i = \operatorname{atanh} m_i + \sum_j (h_i^{(j)} - \operatorname{atanh} m_i)`.
+
+Sources: H. J. Kappen and F. B. Rodríguez, Neural Computation 10 (1998) 1137; T. Tanaka, Physical Review E 58
+(1998) 2302; Y. Roudi, J. Tyrcha and J. Hertz, Physical Review E 79 (2009) 051915.
+
+Errors are those of N independent samples alone: of a Gaussian Q, :math:`(Q_{ii} Q_{jj} + Q_{ij}^2)/N`, and of a log
+odds ratio. The bias of the approximation is not in them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..spins import Spins
+from ._record import Couplings
+
+Array = NDArray[np.float64]
+
+
+def naive_mean_field(spins: Spins) -> Couplings:
+    """Minus the inverse covariance; it needs more samples than spins."""
+    m, Q, variance = _inverse_covariance(spins, "naive_mean_field")
+    J = _off_diagonal(-Q)
+    return Couplings(J, _off_diagonal(np.sqrt(variance)), np.arctanh(m) - J @ m)
+
+
+def tap(spins: Spins) -> Couplings:
+    """Mean field with Onsager's reaction term.
+
+    The discriminant 1 - 8 m_i m_j Q_ij can be negative, where the equation has no root: the nearest J is taken.
+    """
+    m, Q, variance = _inverse_covariance(spins, "tap")
+    mm = np.outer(m, m)
+    root = np.sqrt(np.maximum(1 - 8 * mm * Q, 0.0))
+    J = _off_diagonal(-2 * Q / (1 + root))
+    # dJ/dQ = -1/(1 + 4 m_i m_j J) = -1/root
+    errors = _off_diagonal(np.sqrt(variance) / np.maximum(root, 0.1))
+    h = np.arctanh(m) - J @ m + m * (J**2 @ (1 - m**2))
+    return Couplings(J, errors, h)
+
+
+def independent_pair(spins: Spins) -> Couplings:
+    """Each pair as if alone. Half a sample is added to each of its four states, so that none is impossible."""
+    s = spins.astype(np.float64)
+    N, n = s.shape
+    up, down = (s + 1) / 2, (1 - s) / 2
+    pp, pm, mm = up.T @ up + 0.5, up.T @ down + 0.5, down.T @ down + 0.5
+    mp = pm.T
+    J = _off_diagonal(np.log(pp * mm / (pm * mp)) / 4)
+    errors = _off_diagonal(np.sqrt(1 / pp + 1 / pm + 1 / mp + 1 / mm) / 4)
+    alone = np.arctanh(s.sum(axis=0) / (N + 2))
+    pairs = _off_diagonal(np.log(pp * pm / (mp * mm)) / 4)
+    return Couplings(J, errors, pairs.sum(axis=1) - (n - 2) * alone)
+
+
+def _inverse_covariance(spins: Spins, method: str) -> tuple[Array, Array, Array]:
+    """m, Q and the variance of Q."""
+    N, n = spins.shape
+    s = spins.astype(np.float64)
+    m = s.mean(axis=0)
+    C = s.T @ s / N - np.outer(m, m)
+    if np.linalg.matrix_rank(C, hermitian=True) < n:
+        raise ValueError(
+            f'method="{method}" inverts the covariance of the spins, which needs more samples than spins and no '
+            f"constant or duplicate ones: found {N} samples of {n} spins with a covariance of rank "
+            f'{np.linalg.matrix_rank(C, hermitian=True)}. Use "pseudolikelihood" or "spectral".'
+        )
+    Q = np.linalg.inv(C)
+    Q = (Q + Q.T) / 2
+    return m, Q, (np.outer(np.diag(Q), np.diag(Q)) + Q**2) / N
+
+
+def _off_diagonal(A: Array) -> Array:
+    np.fill_diagonal(A, 0.0)
+    return A

@@ -1,0 +1,291 @@
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+import bayesing as bs
+from bayesing import boltzmann_machine
+from bayesing.couplings import spectral
+from bayesing.couplings.pseudolikelihood import fit_couplings
+from bayesing.couplings.spectral import posterior
+from bayesing.hyper.pseudolikelihood import fit_pseudolikelihood
+from bayesing.hyper.spectral import fit_spectral
+
+from samples import random_model, random_spins
+
+SIM = bs.simulate(30, 200, J=0.7, H=0.2, seed=2, sweeps=5)
+METHODS = ["pseudolikelihood", "spectral", "naive_mean_field", "tap", "independent_pair"]
+
+
+def fit(X=SIM.spins, **parameters):
+    return bs.BoltzmannMachine(**parameters).fit(X)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_has_the_same_attributes(method):
+    bm = fit(method=method)
+    assert bm.method_ == method and bm.reason_ == "as asked" and bm.n_features_in_ == 30
+    assert (bm.couplings_ == bm.couplings_.T).all() and (np.diag(bm.couplings_) == 0).all()
+    upper = np.triu_indices(30, 1)
+    assert (bm.coupling_errors_[upper] > 0).all() and bm.coupling_errors_.shape == (30, 30)
+    assert np.corrcoef(bm.couplings_[upper], SIM.couplings[upper])[0, 1] > 0.5
+    assert bm.fields_.shape == (30,) and abs(bm.fields_.mean() - 0.2) < (0.1 if bm.gamma_ else 0.3)
+    assert (bm.gamma_ is None) == (method not in ("pseudolikelihood", "spectral"))
+    assert (bm.penalty_ is None) == (method != "pseudolikelihood")
+    assert (bm.model_.couplings == bm.couplings_).all() and (bm.model_.fields == bm.fields_).all()
+
+
+def test_gamma_is_that_of_the_methods_own_evidence():
+    bm = fit(method="pseudolikelihood")
+    assert bm.gamma_ == fit_pseudolikelihood(SIM.spins).gamma and bm.penalty_ == 2 * 30 / bm.gamma_
+    assert (bm.couplings_ == fit_couplings(SIM.spins, bm.gamma_).matrix).all()
+    bm = fit(method="spectral")
+    assert bm.gamma_ == fit_spectral(SIM.spins).gamma
+    assert bm.couplings_ == pytest.approx(posterior(SIM.spins, bm.gamma_).rows()[0], abs=1e-12)
+    assert fit(method="spectral", gamma=0.3).gamma_ == 0.3
+    assert fit(method="pseudolikelihood", gamma=0.3).penalty_ == 200
+
+
+def test_laplace():
+    bm = fit(prior="laplace", gamma=0.49)
+    assert bm.method_ == "pseudolikelihood" and "Laplace" in bm.reason_
+    assert bm.penalty_ == pytest.approx(2 * np.sqrt(60 / 0.49))
+    zero = bm.couplings_[np.triu_indices(30, 1)] == 0
+    assert 0.1 < zero.mean() < 0.9 and (bm.coupling_errors_[np.triu_indices(30, 1)] > 0).all()
+
+
+def test_auto_takes_the_better_method():
+    weak = fit()
+    assert weak.method_ == "spectral" and "many and weak" in weak.reason_
+    glass = fit(bs.simulate(60, 300, J=1.0, seed=2, sweeps=5).spins)
+    assert glass.method_ == "pseudolikelihood" and "spin glass" in glass.reason_
+    couplings = np.zeros((12, 12))
+    couplings[0, 1] = couplings[1, 0] = 0.9
+    pair = fit(bs.sample(bs.IsingModel(couplings, 0.2), 500, sampler="anneal", seed=0))
+    assert pair.method_ == "pseudolikelihood" and "a coupling is strong" in pair.reason_
+    assert fit(gamma=3.0).method_ == "pseudolikelihood"  # by what gamma means for the distance
+
+
+def test_auto_where_pseudolikelihood_would_take_long(monkeypatch):
+    monkeypatch.setattr(boltzmann_machine, "_MOST_SPINS", 20)
+    bm = fit(bs.simulate(30, 200, J=1.4, seed=2, sweeps=5).spins)
+    assert bm.method_ == "spectral" and "take long" in bm.reason_
+
+
+def test_few_spins_will_do_for_gamma(monkeypatch):
+    monkeypatch.setattr(boltzmann_machine, "_PAIRS", 8 * 30)
+    one, two = (fit(method="pseudolikelihood", random_state=3) for _ in range(2))
+    assert one.gamma_ == two.gamma_ == fit_pseudolikelihood(SIM.spins, 8, 3).gamma
+    assert fit(method="pseudolikelihood").gamma_ == fit(method="pseudolikelihood").gamma_ != one.gamma_
+
+
+@pytest.mark.parametrize("method", ["pseudolikelihood", "spectral"])
+def test_strongest_is_the_top_of_the_sorted_matrix(method, monkeypatch):
+    bm = fit(method=method)
+    monkeypatch.setattr(spectral, "_BLOCK", 120)  # four rows at a time
+    i, j = np.triu_indices(30, 1)
+    order = np.argsort(-np.abs(bm.couplings_[i, j]))[:7]
+    top = bm.strongest(7)
+    assert [(c.i, c.j) for c in top] == list(zip(i[order], j[order], strict=True))
+    for c in top:
+        assert c.J == pytest.approx(bm.couplings_[c.i, c.j]) and (c.name_i, c.name_j) == (
+            f"x{c.i}",
+            f"x{c.j}",
+        )
+        assert c.error == pytest.approx(bm.coupling_errors_[c.i, c.j])
+    assert len(bm.strongest(10_000)) == 435
+    edges = list(bm.edges())
+    assert [(c.i, c.j) for c in edges] == list(zip(i, j, strict=True))
+    assert [c.J for c in edges] == pytest.approx(bm.couplings_[i, j])
+
+
+def test_spectral_forms_no_matrix_unless_asked():
+    bm = fit(method="spectral")
+    bm.strongest(3)
+    assert bm._dense is None
+    assert bm.couplings_ is bm.couplings_
+
+
+def test_score_is_the_mean_log_conditional():
+    bm = fit(method="pseudolikelihood")
+    X = SIM.spins[:5]
+    total = 0.0
+    for s in X.astype(float):
+        for i in range(30):
+            total += -np.log(1 + np.exp(-2 * s[i] * (bm.fields_[i] + bm.couplings_[i] @ s)))
+    assert bm.score(X) == pytest.approx(total / 150)
+    assert bm.score((X + 1) // 2) == bm.score(X)
+
+
+def test_log_likelihood_against_enumeration():
+    model = random_model(9, 0.8, seed=1)
+    X = bs.sample(model, 300, sampler="anneal", seed=0)
+    bm = fit(X, method="exact")
+    value, error = bm.log_likelihood(X, seed=1)
+    exact = -bm.model_.energy(X).mean() - bm.model_.log_partition()
+    assert abs(value - exact) < 4 * error < 0.1
+    assert (value, error) == bm.log_likelihood(X, seed=1)
+
+
+def test_sample():
+    bm = fit()
+    X = bm.sample(50, seed=0)
+    assert X.shape == (50, 30) and X.dtype == np.int8
+    assert (X == bm.sample(50, seed=0)).all()
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_names(frame):
+    bm = fit(frame(dict(zip("abcdef", random_spins(90, 6).T, strict=True))), method="pseudolikelihood")
+    table = bm.to_frame()
+    assert list(table.columns) == ["i", "j", "name_i", "name_j", "J", "error"] and len(table) == 15
+    row = table[(table.name_i == "b") & (table.name_j == "e")].iloc[0]
+    assert (row.i, row.j) == (1, 4)
+    assert row.J == bm.couplings_[1, 4] and row.error == bm.coupling_errors_[1, 4]
+    assert bm.strongest(1)[0].name_i in "abcdef"
+
+
+def test_without_pandas(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"pip install 'bayesing\[data\]'"):
+        fit().to_frame()
+
+
+def test_repr():
+    assert repr(bs.BoltzmannMachine(prior="laplace")) == "BoltzmannMachine(prior='laplace')"
+    text = repr(fit(method="pseudolikelihood", gamma=0.25))
+    assert "30 spins by pseudolikelihood (as asked), J = 0.5 (gamma = 0.25), penalty 240" in text
+    assert "J =" not in repr(fit(method="tap"))
+
+
+def test_no_couplings_is_said_and_has_errors():
+    X = bs.simulate(60, 50, J=0.0, H=0.3, seed=2).spins
+    with pytest.warns(bs.BoundWarning, match="show no couplings"):
+        bm = fit(X)
+    assert bm.gamma_ == 0 and not bm.couplings_.any() and bm.method_ == "spectral"
+    error = bm.coupling_errors_[0, 1]
+    expected = fit_spectral(X).gamma_error * np.sqrt(2 / np.pi)  # the mean of half a normal distribution
+    assert error == pytest.approx(np.sqrt(expected / 60)) and bm.coupling_errors_[3, 3] == 0
+    assert np.tanh(bm.fields_).mean() == pytest.approx(X.mean(), rel=0.1)
+    conditionals = [fit_pseudolikelihood(bs.simulate(60, 50, J=0.0, seed=k).spins).gamma for k in range(9)]
+    seed = conditionals.index(0.0)
+    with pytest.warns(bs.BoundWarning, match="show no couplings"):
+        bm = fit(bs.simulate(60, 50, J=0.0, seed=seed).spins, method="pseudolikelihood")
+    assert bm.penalty_ == np.inf and not bm.couplings_.any()
+
+
+def test_a_gamma_that_is_hardly_known_widens_errors():
+    """As if gamma were its mean, a truncated normal distribution's, by numerical integration."""
+    gamma, error = 0.03, 0.05
+    x = np.linspace(0, 1, 100_001)
+    weight = np.exp(-((x - gamma) ** 2) / (2 * error**2))
+    strength = boltzmann_machine.Strength(gamma, error)
+    assert strength.expected == pytest.approx((x @ weight) / weight.sum(), rel=1e-3)
+    information = np.array([[0.0, 5.0, 1e6]])  # what the data say of three couplings
+    given = np.sqrt(1 / (information + 3 / gamma))
+    assert strength.widen(given) == pytest.approx(np.sqrt(1 / (information + 3 / strength.expected)))
+    assert boltzmann_machine.Strength(gamma, gamma / 6).widen(given) == pytest.approx(given, rel=1e-6)
+
+
+@pytest.mark.parametrize("method", ["spectral", "pseudolikelihood"])
+def test_errors_are_wider_where_gamma_is_hardly_known(method):
+    weak = bs.simulate(30, 14, J=0.4, seed=6).spins
+    free = fit(weak, method=method)
+    fixed = fit(weak, method=method, gamma=free.gamma_)
+    assert free.couplings_ == pytest.approx(fixed.couplings_) and free.gamma_ > 0
+    assert (free.coupling_errors_ >= fixed.coupling_errors_).all()
+    assert free.coupling_errors_[0, 1] > 1.02 * fixed.coupling_errors_[0, 1]
+    top = free.strongest(1)[0]
+    assert top.error == pytest.approx(free.coupling_errors_[top.i, top.j])
+
+
+def test_the_largest_gamma_is_said():
+    copies = np.repeat(bs.simulate(5, 40, J=0.0, seed=1).spins, 8, axis=1)
+    flips = np.random.default_rng(0).random(copies.shape) < 0.02
+    with pytest.warns(bs.BoundWarning, match="too small"):
+        fit(np.where(flips, -copies, copies), method="spectral")
+
+
+def test_a_search_that_does_not_end_is_said(monkeypatch):
+    monkeypatch.setattr("bayesing.couplings.pseudolikelihood._MOST_STEPS", 3)
+    with pytest.warns(bs.NotConvergedWarning, match="slope of"):
+        fit(method="pseudolikelihood", gamma=0.5)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"method": "magic"}, "method must be one of auto, pseudolikelihood, .*: found 'magic'"),
+        ({"prior": "uniform"}, "prior must be one of gaussian, laplace: found 'uniform'"),
+        ({"prior": "laplace", "method": "spectral"}, 'prior must be "gaussian" with method="spectral"'),
+        ({"prior": "laplace", "method": "tap"}, 'prior must be "gaussian" with method="tap"'),
+        ({"gamma": "large"}, "gamma must be a number: found 'large'"),
+        ({"gamma": -1}, "gamma must be a finite number from 0"),
+        ({"gamma": 0}, 'gamma must be "auto" or above 0: found 0'),
+        ({"gamma": 0.5, "method": "exact"}, 'gamma must be "auto" with method="exact"'),
+        ({"method": "exact"}, "n up to 16: found n = 30"),
+    ],
+)
+def test_wrong_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        fit(**parameters)
+
+
+def test_wrong_data():
+    with pytest.raises(ValueError, match="at least 4 samples: found 3"):
+        fit(SIM.spins[:3])
+    with pytest.raises(ValueError, match="that vary: found 0 of 3"):
+        fit(np.ones((5, 3)))
+    with pytest.raises(ValueError, match="expecting 30 features"):
+        fit().score(SIM.spins[:, :4])
+    with pytest.raises(NotFittedError):
+        bs.BoltzmannMachine().score(SIM.spins)
+    with pytest.raises(ValueError, match="k must be at least 1"):
+        fit().strongest(0)
+    assert not hasattr(bs.BoltzmannMachine(), "couplings_")
+
+
+def test_a_failed_fit_leaves_the_last_one():
+    bm = fit()
+    before = bm.couplings_
+    with pytest.raises(ValueError):
+        bm.fit(np.ones((5, 3)))
+    assert bm.couplings_ is before and bm.n_features_in_ == 30
+
+
+def test_clone_and_pickle():
+    bm = fit(random_state=3)
+    assert clone(bm).get_params() == bm.get_params()
+    again = pickle.loads(pickle.dumps(bm))
+    assert (again.couplings_ == bm.couplings_).all() and repr(again) == repr(bm)
+
+
+class Binarised(bs.BoltzmannMachine):
+    """Spins by comparison with the median of each column, so that the checks' random numbers are welcome."""
+
+    def fit(self, X, y=None):
+        table = validate_data(self, X, ensure_min_samples=2, ensure_min_features=2)
+        super().fit(table > np.median(table, axis=0))
+        validate_data(self, X)  # the names of the columns, which the comparison dropped
+        return self
+
+    def score(self, X, y=None):
+        check_is_fitted(self)
+        table = validate_data(self, X, reset=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of names that the comparison dropped
+            return super().score(table > np.median(table, axis=0))
+
+
+@pytest.mark.filterwarnings("ignore::bayesing.BayesingWarning")
+def test_the_conventions_of_scikit_learn():
+    results = check_estimator(Binarised(), on_skip=None)
+    assert len(results) > 30
+    assert [r["check_name"] for r in results if r["status"] not in ("passed", "skipped")] == []

@@ -1,0 +1,104 @@
+import numpy as np
+import pytest
+
+import bayesing as bs
+from bayesing.conditionals import log_conditional
+from bayesing.couplings.spectral import posterior
+from bayesing.hyper.spectral import fit_spectral
+from bayesing.spectrum import Spectrum, saddle
+
+
+def data(n=60, N=40, J=0.7, H=0.3, seed=3):
+    return bs.simulate(n, N, J=J, H=H, seed=seed, sweeps=3).spins
+
+
+@pytest.mark.parametrize("N", [20, 90])
+def test_the_posterior_forms_only_what_is_asked_for(N):
+    """Against dense matrices with all n eigenvectors; a constant spin among them."""
+    X = data(n=41, N=N).copy()
+    X[:, 7] = 1
+    fit = fit_spectral(X)
+    known = posterior(X, fit.gamma)
+    mean, deviation = known.rows()
+    kept = np.arange(41) != 7
+    Y = X[:, kept].astype(float)
+    m = Y.mean(axis=0)
+    v = 1 - m**2
+    Z = (Y - m) / np.sqrt(v)
+    d, V = np.linalg.eigh(Z.T @ Z / N)
+    g = fit.gamma / fit.scale
+    at = saddle(g, Spectrum(np.maximum(d, 0), np.ones(40), N - 1))
+    K = g / 40 / (1 + (N - 1) / 40 * g * np.outer(at.c, at.c))
+    off = ~np.eye(40, dtype=bool)
+    standardised = (V * at.j) @ V.T
+    variance = V**2 @ K @ (V**2).T  # in standardised units, with a prior of variance g/40
+    q = np.mean((N * m**2 - 1) / (N - 1))
+    assert g / 40 == pytest.approx(fit.gamma / 41 * (1 - max(q, 0)) ** 2)
+    own = 1 / (1 / variance - 40 / g + 41 / fit.gamma / np.outer(v, v))  # with that of the model
+    standardised *= own / variance
+    spread = np.sqrt(own / np.outer(v, v))
+    assert mean[np.ix_(kept, kept)][off] == pytest.approx(
+        (standardised / np.sqrt(np.outer(v, v)))[off], abs=1e-8
+    )
+    assert deviation[np.ix_(kept, kept)][off] == pytest.approx(spread[off], rel=1e-6)
+    assert known.largest() == pytest.approx(np.abs(standardised[off]).max())
+    assert (mean[7] == 0).all() and np.delete(deviation[7], 7) == pytest.approx(np.sqrt(fit.gamma / 41))
+    assert (np.diag(mean) == 0).all() and (np.diag(deviation) == 0).all()
+    some = known.rows([30, 7, 2])
+    assert some[0] == pytest.approx(mean[[30, 7, 2]]) and some[1] == pytest.approx(deviation[[30, 7, 2]])
+
+
+@pytest.mark.parametrize("N", [25, 200])
+def test_fields_are_the_best_given_the_couplings(N):
+    """The slope of the pseudo-likelihood in every field, by finite differences; a constant spin among them."""
+    X = data(n=31, N=N).copy()
+    X[:, 4] = -1
+    known = posterior(X, 0.5)
+    S = X.astype(float)
+
+    def height(h):
+        return log_conditional(S, S @ known.rows()[0] + h).sum() - h @ h / 2
+
+    for i in range(31):
+        step = 1e-4 * np.eye(31)[i]
+        assert abs(height(known.fields + step) - height(known.fields - step)) / 2e-4 < 1e-4 * N
+    assert known.fields[4] < -1
+
+
+def test_intervals_cover():
+    """90% of 3540 couplings, whose errors are correlated a little: twice the binomial error, thrice over."""
+    sim = bs.simulate(60, 150, J=0.7, H=0.2, seed=3, sweeps=5)
+    i, j = np.triu_indices(60, 1)
+    mean, deviation = posterior(sim.spins, 0.49).rows()
+    inside = np.abs(mean - sim.couplings)[i, j] < 1.645 * deviation[i, j]
+    assert abs(inside.mean() - 0.9) < 6 * np.sqrt(0.09 / len(i))
+    assert np.corrcoef(mean[i, j], sim.couplings[i, j])[0, 1] > 0.5  # a sign would make it negative
+
+
+def test_many_samples_of_weak_couplings_give_the_truth():
+    sim = bs.simulate(12, 20_000, J=0.2, H=0.2, seed=1, sweeps=3)
+    mean, deviation = posterior(sim.spins, 0.04).rows()
+    i, j = np.triu_indices(12, 1)
+    z = ((mean - sim.couplings) / np.where(deviation > 0, deviation, 1))[i, j]
+    assert np.abs(z).max() < 4 and 0.6 < z.std() < 1.4
+
+
+def test_spins_that_hardly_vary_have_couplings_no_stronger_than_the_prior_allows():
+    """Better by far than with a prior of standardised couplings, whose scale for these spins is 1/v."""
+    H = np.linspace(-2.0, 2.0, 60)
+    sim = bs.simulate(60, 300, J=0.7, H=H, seed=1, sweeps=5)
+    known = posterior(sim.spins, 0.49)
+    mean, deviation = known.rows()
+    assert deviation.max() < np.sqrt(0.49 / 60) and np.linalg.norm(mean - sim.couplings) < np.linalg.norm(
+        sim.couplings
+    )
+    upper = np.triu_indices(60, 1)
+    inside = np.abs(mean - sim.couplings)[upper] < 1.645 * deviation[upper]
+    assert abs(inside.mean() - 0.9) < 6 * np.sqrt(0.09 / len(inside))
+
+
+def test_wrong_input():
+    with pytest.raises(ValueError, match="gamma > 0: found 0"):
+        posterior(data(), 0.0)
+    with pytest.raises(ValueError, match="found 1 of 3"):
+        posterior(np.array([[1, 1, 1], [1, 1, -1], [1, 1, -1]], np.int8), 1.0)

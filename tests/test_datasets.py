@@ -1,0 +1,34 @@
+import csv
+from pathlib import Path
+
+import numpy as np
+from sklearn import datasets
+
+import bayesing as bs
+
+
+def test_senate_by_its_rule():
+    """Voters with less than 4% of the votes missing, then roll calls with none missing, one cell at a time."""
+    data = bs.load_senate109()
+    assert (
+        data.spins.shape == (272, 84)
+        and data.spins.dtype == np.int8
+        and set(np.unique(data.spins)) == {-1, 1}
+    )
+    with (Path(bs.__file__).parent / "data" / "senate109.csv").open() as file:
+        header, *rows = csv.reader(file)
+    assert len(rows) == 645 and len(header) == 102
+    voters = [k for k in range(102) if sum(row[k] == "0" for row in rows) < 0.04 * 645]
+    assert data.names == tuple(header[k] for k in voters)
+    calls = [[int(row[k]) for k in voters] for row in rows if all(row[k] != "0" for k in voters)]
+    assert data.spins.tolist() == calls
+    assert "Voteview" in data.description
+    assert (np.abs(data.spins.mean(axis=0)) < 1).all()
+
+
+def test_digits_are_inked_where_half_is():
+    data = bs.load_digits()
+    ink = datasets.load_digits().images
+    assert data.spins.shape == (1797, 64)
+    assert ((data.spins > 0) == (ink.reshape(-1, 64) > 7.5)).all()
+    assert data.names[11] == "pixel_1_3" and (data.spins[5, 11] > 0) == (ink[5, 1, 3] >= 8)
