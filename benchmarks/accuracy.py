@@ -114,8 +114,9 @@ def load(folder: Path) -> dict[str, np.ndarray]:
         rows = [[float(value) for value in row] for row in itertools.islice(csv.reader(file), 1, None)]
     table = dict(zip(COLUMNS, np.array(rows).T, strict=True))
     r = np.maximum(table["r"], (1 - np.clip(table["q"], 0, 1)) ** 2)
-    glass = (1 - table["spectral"] ** 2 * r < 0) & (table["N"] >= 3 * N_SPINS)
-    table["auto"] = np.where(glass, table["inversion"], table["spectral"])
+    distance = 1 - table["spectral"] ** 2 * r
+    limit = np.select([table["N"] >= 10 * N_SPINS, table["N"] >= 3 * N_SPINS], [0.3, 0.05], -np.inf)
+    table["auto"] = np.where(distance < limit, table["inversion"], table["spectral"])
     return table
 
 
@@ -191,15 +192,17 @@ def draw(path: Path, H: float, maps: dict[str, np.ndarray]) -> None:
     for ax, (name, (bias, error)) in zip(axes, maps.items(), strict=False):
         image = ax.imshow(error, origin="lower", aspect="auto", cmap="viridis_r", norm=LogNorm(0.005, 1))
         for (i, k), value in np.ndenumerate(bias):
+            if np.isnan(value):
+                continue
             colour = "white" if error[i, k] > 0.08 else "black"
             ax.text(k, i, f"{100 * value:+.0f}%", ha="center", va="center", fontsize=8, color=colour)
-        ax.set_xticks(range(len(SAMPLES)), [f"{N / N_SPINS:g}" for N in SAMPLES])
+        ax.set_xticks(range(len(SAMPLES)), [f"{N / N_SPINS:.2g}" for N in SAMPLES])
         ax.set_yticks(range(len(COUPLINGS)), [f"{J:g}" for J in COUPLINGS])
         ax.set_title({"uncorrected": "spectral, uncorrected", "plefka": "plefka (the paper)"}.get(name, name))
         ax.set_xlabel("N/n")
         ax.set_ylabel("J")
     axes[-1].axis("off")
-    figure.colorbar(image, ax=axes[-1], label="RMSE / J", location="left")
+    figure.colorbar(image, cax=axes[-1].inset_axes((0.1, 0.0, 0.08, 1.0)), label="RMSE / J")
     figure.suptitle(f"n = {N_SPINS}, H = {H:g}: relative error of J (colour) and its bias (numbers)")
     with writing(path, force=True) as file:
         figure.savefig(file, format="png", dpi=110)

@@ -95,7 +95,7 @@ def test_bias_is_removed_where_the_paper_has_much():
     """At N = 4n the paper's J is that of gamma/(1 + 7 gamma), 0.32 instead of 0.6."""
     X = bs.simulate(60, 240, J=0.6, seed=5, sweeps=4).spins
     eb = bs.EmpiricalBayes("plefka").fit(X)
-    found = eb.interval(n_simulations=60)
+    found = eb.interval(0.99, n_simulations=60)
     assert eb.J_ < 0.36 and abs(found.J_corrected - 0.6) < 0.1 and found.J[0] < 0.6 < found.J[1]
 
 

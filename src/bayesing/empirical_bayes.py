@@ -65,8 +65,8 @@ class EmpiricalBayes(BaseEstimator):
         matrix, for N of several n, and "pseudolikelihood" regresses each spin on the others; they go on
         beyond. "plefka" is the paper's closed form (Yasuda and Obuchi, arXiv:1906.06002), whose answer depends
         on N. "auto" takes "spectral"; "susceptibility" for moments, for a Laplace prior and where both n and N
-        are above 5000; "plefka" for fewer than 4 samples; and "inversion" in the spin glass (1 - gamma r < 0)
-        where N >= 3n. ``reason_`` says why.
+        are above 5000; "plefka" for fewer than 4 samples; and "inversion" at the spin glass and beyond (1 - gamma r
+        < 0.05 where N >= 3n, < 0.3 where N >= 10n). ``reason_`` says why.
     prior : {"gaussian", "laplace"}
         Prior of the couplings, of variance gamma/n. "susceptibility" and "inversion" hold for both. "plefka"
         gives the Gaussian result for both and warns (:class:`LaplaceWarning`) where the condition for that is
@@ -266,10 +266,13 @@ class EmpiricalBayes(BaseEstimator):
             )
         method, reason = self._choose(moments, spins)
         record, estimate = self._estimate(method, moments, spins)
-        if self.method == "auto" and method == "spectral" and _is_glass(moments, estimate):
+        if self.method == "auto" and method == "spectral" and _prefers_inversion(moments, estimate):
             with suppress(ValueError):  # of columns that follow from others
                 record, estimate = self._estimate("inversion", moments, spins)
-                method, reason = "inversion", "the most precise method in the spin glass, with many samples"
+                method, reason = (
+                    "inversion",
+                    "the most precise near the spin glass and in it, with many samples",
+                )
         self._record, self._spins = record, spins
         self.moments_ = moments
         self.method_, self.reason_ = method, reason
@@ -405,9 +408,11 @@ def _inversion(spins: Spins) -> float:
     return fit_inversion(spins).unclipped
 
 
-def _is_glass(moments: SpinMoments, spectral: Estimate) -> bool:
+def _prefers_inversion(moments: SpinMoments, spectral: Estimate) -> bool:
     """Where "inversion" is more precise than "spectral", as measured in docs/accuracy.md."""
-    return moments.N >= 3 * moments.n and spectral.bound is None and 1 - spectral.gamma * _r(moments) < 0
+    n, N = moments.n, moments.N
+    distance = 1 - spectral.gamma * _r(moments)
+    return spectral.bound is None and distance < (0.3 if N >= 10 * n else 0.05 if N >= 3 * n else -math.inf)
 
 
 def _r(moments: SpinMoments) -> float:
