@@ -24,6 +24,8 @@ bench: .venv/bench.stamp  ## speed, as ratios within one run
 	$(BIN)/python benchmarks/fit.py
 	$(BIN)/python benchmarks/sampling.py
 	$(BIN)/python benchmarks/couplings.py results/couplings logistic large
+	@echo "all that docs/accuracy.md says, in hours: $(BIN)/python benchmarks/accuracy.py results/accuracy"
+	@echo "  and benchmarks/robustness.py and calibration.py, each with a folder of its own"
 	@echo "all that docs/couplings.md says, in an hour: $(BIN)/python benchmarks/couplings.py results/couplings"
 
 clean:
