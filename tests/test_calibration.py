@@ -61,11 +61,11 @@ def test_the_noise_is_described():
 
 
 def test_regions_cover():
-    """With 40 simulations each: 90% of 300 intervals, whose standard error is 1.7%; they are a little long."""
+    """With 40 simulations each: 90% of 200 intervals, whose standard error is 2.1%; they are a little long."""
     rng = np.random.default_rng(2)
     truth = np.array([[0.4, 0.1]])
     covered = []
-    for _ in range(300):
+    for _ in range(200):
         points = uniform(40, rng)
         region = Surface(WINDOW, points, noisy(points, rng)).region(noisy(truth, rng)[0], level=0.9)
         for ends, value in zip((region.gamma, region.H), truth[0], strict=True):
@@ -74,8 +74,8 @@ def test_regions_cover():
                 (math.inf if ends[1] is None else ends[1]),
             )
             covered.append(low <= value <= high)
-    assert 0.9 - 3 * 0.017 < np.mean(covered[::2]) < 0.93 + 3 * 0.017
-    assert 0.9 - 3 * 0.017 < np.mean(covered[1::2]) < 0.93 + 3 * 0.017
+    assert 0.9 - 3 * 0.021 < np.mean(covered[::2]) < 0.93 + 3 * 0.021
+    assert 0.9 - 3 * 0.021 < np.mean(covered[1::2]) < 0.93 + 3 * 0.021
 
 
 @pytest.fixture(scope="module")
@@ -85,10 +85,10 @@ def spins():
 
 @pytest.mark.parametrize("method", ["auto", "susceptibility", "pseudolikelihood"])
 def test_every_method_is_corrected_to_the_truth(method, spins):
-    found = bs.EmpiricalBayes(method, random_state=0).fit(spins).interval(0.99, n_simulations=60, seed=1)
+    found = bs.EmpiricalBayes(method, random_state=0).fit(spins).interval(0.99, n_simulations=40, seed=1)
     assert found.J[0] < 0.6 < found.J[1] < 0.9 and found.H[0] < 0.3 < found.H[1] < 0.5
     assert found.J[0] < found.J_corrected < found.J[1] and found.H[0] < found.H_corrected < found.H[1]
-    assert found.level == 0.99 and found.note == "" and found.n_simulations >= 60
+    assert found.level == 0.99 and found.note == "" and found.n_simulations >= 40
 
 
 def test_bias_is_removed_where_the_paper_has_much():
@@ -119,12 +119,15 @@ def test_the_result_follows_from_the_seed_and_simulations_are_used_again(spins, 
     with joblib.parallel_config(n_jobs=2):
         assert eb.interval(n_simulations=40, seed=3) == first
     assert eb.interval(n_simulations=40, seed=4) != first
-    # Another statistic, and other data of the same size, find most of theirs.
+    # Another statistic, and other data of the same size, find many of theirs.
     made.clear()
-    other = bs.simulate(60, 50, J=0.6, H=0.3, seed=6, sweeps=4).spins
     bs.EmpiricalBayes("susceptibility").fit(spins).interval(n_simulations=40, seed=3)
-    bs.EmpiricalBayes("spectral").fit(other).interval(n_simulations=40, seed=3)
-    assert len(made) < 60
+    assert len(made) < 40
+    made.clear()
+    flipped = spins.copy()
+    flipped[0, :5] *= -1
+    bs.EmpiricalBayes("spectral").fit(flipped).interval(n_simulations=40, seed=3)
+    assert len(made) < 30
     monkeypatch.setattr(calibration, "_LARGEST_CACHE", 1)
     eb.interval(n_simulations=40, seed=5)
     assert len(calibration._cache) == 1
@@ -148,6 +151,13 @@ def test_a_statistic_that_does_not_respond_leaves_the_interval_open(spins):
         with pytest.warns(bs.SaturationWarning, match="hardly responds to J beyond"):
             found = eb.interval(n_simulations=40, statistic=noise)
     assert found.J[1] == math.inf and "no upper end" in found.note
+
+
+def test_a_statistic_must_be_finite(spins):
+    with pytest.raises(
+        ValueError, match="statistic must give finite numbers for every data set: found \\[nan\\]"
+    ):
+        bs.EmpiricalBayes().fit(spins).interval(statistic=lambda spins: math.nan)
 
 
 def squared_correlations(spins):

@@ -91,10 +91,20 @@ class Setting:
     J0: float = 0.0
     pattern: tuple[float, ...] | None = None
 
+    def sampler(self, at: Point) -> tuple[SamplerName, int]:
+        """What gives data at equilibrium: annealing far from the spin glass, more slowly nearer, then tempering."""
+        distance = 1 - at.gamma * self.r
+        return "anneal" if distance > NEAR else "temper", 4 if distance > 0.5 else 10
+
 
 def see(statistic: Statistic, spins: Spins) -> Array:
     """What is compared: the statistic, one number or several, and the mean spin."""
-    return np.append(np.asarray(statistic(spins), dtype=np.float64), spins.mean())
+    seen = np.append(np.asarray(statistic(spins), dtype=np.float64), spins.mean())
+    if not np.isfinite(seen).all():
+        raise ValueError(
+            f"statistic must give finite numbers for every data set: found {seen[:-1].tolist()}."
+        )
+    return seen
 
 
 def calibrate(
@@ -113,6 +123,7 @@ def calibrate(
     ``start`` is a first estimate, ``error`` its standard error; neither needs to be right. Simulations run in
     parallel under ``joblib.parallel_config(n_jobs=...)``, and the statistic with them, so it must be picklable.
     """
+    observed = np.asarray(observed, dtype=np.float64)
     level = number("level", level)
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1: found {level:g}.")
@@ -324,7 +335,7 @@ class _Simulations:
         rng = generator(seed)
         self.seed = seed if isinstance(seed, int) else int(rng.integers(2**62))
         # Powers of two, so that data sets of the same size find the same lattice.
-        self.steps = Point(*(2.0 ** math.floor(math.log2(e / 4)) for e in error))
+        self.steps = Point(*(2.0 ** math.floor(math.log2(max(e, 1e-6) / 4)) for e in error))
         self.points: list[Point] = []
         self.values: list[Array] = []
         self.used: dict[tuple[int, int], int] = {}
@@ -349,7 +360,9 @@ class _Simulations:
                     tasks.append((at, (self.seed, i, abs(j), int(j < 0), copy)))
             if len(tasks) == number:
                 break
-        keys = [(self.setting, at, entropy) for at, entropy in tasks]
+        # Not r: it differs from data to data, and matters through the sampler alone.
+        common = self.setting.n, self.setting.N, self.setting.J0, self.setting.pattern
+        keys = [(*common, *self.setting.sampler(at), at, entropy) for at, entropy in tasks]
         results = Parallel(return_as="generator", batch_size=1)(
             delayed(_observe)(self.statistic, self.setting, at, entropy, _cache.get(key))
             for (at, entropy), key in zip(tasks, keys, strict=True)
@@ -402,9 +415,8 @@ def _observe(
 
 
 def _draw(setting: Setting, at: Point, seed: np.random.SeedSequence) -> tuple[Spins, bool]:
-    """At equilibrium: annealed far from the spin glass, the slower the nearer, and tempered at its edge."""
-    distance = 1 - at.gamma * setting.r
-    sampler: SamplerName = "anneal" if distance > NEAR else "temper"
+    """Spins of new couplings, and whether the sampler complained."""
+    sampler, sweeps = setting.sampler(at)
     H: Any = at.H if setting.pattern is None else at.H + np.array(setting.pattern)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", NotEquilibratedWarning)
@@ -415,7 +427,7 @@ def _draw(setting: Setting, at: Point, seed: np.random.SeedSequence) -> tuple[Sp
             H=H,
             J0=setting.J0,
             sampler=sampler,
-            sweeps=4 if distance > 0.5 else 10,
+            sweeps=sweeps,
             seed=np.random.default_rng(seed),
         )
     return sim.spins, bool(caught)

@@ -187,7 +187,7 @@ class EmpiricalBayes(BaseEstimator):
         >>> found.J[0] < 0.6 < found.J[1] and found.H[0] < 0.2 < found.H[1]
         True
         """
-        from .calibration import Point, Setting, calibrate  # and with it the samplers
+        from .calibration import Point, Setting, calibrate, see  # and with it the samplers
 
         check_is_fitted(self)
         if fields not in FIELDS:
@@ -198,16 +198,15 @@ class EmpiricalBayes(BaseEstimator):
         gamma, gamma_error, H, H_error = self._start()
         if statistic is not None and self._spins is None:
             raise ValueError("statistic needs the spins themselves: use fit(X) instead of fit_moments.")
-        statistic = statistic or self._statistic(gamma)
+        looked_at: Callable[[Any], Any] = statistic or self._statistic(gamma)
         sites, differ = site_fields(m, gamma, self.J0_)
         pattern = None
         if fields == "sites" or (fields == "auto" and differ):
             pattern, H = tuple((sites - sites.mean()).tolist()), float(sites.mean())
-        data: Any = m if self._spins is None else self._spins
-        observed = np.append(np.asarray(statistic(data), dtype=np.float64), m.M)
+        observed = np.append(looked_at(m), m.M) if self._spins is None else see(looked_at, self._spins)
         setting = Setting(m.n, m.N, _r(m), self.J0_, pattern)
         start, error = Point(gamma, H), Point(gamma_error, H_error)
-        found = calibrate(statistic, observed, setting, start, error, level, n_simulations, seed, progress)
+        found = calibrate(looked_at, observed, setting, start, error, level, n_simulations, seed, progress)
         if math.isinf(found.J[1]):
             self._warn(f"{found.note[0].upper()}{found.note[1:]}.", SaturationWarning)
         return found
