@@ -110,13 +110,12 @@ def law(g: float, nu: float, n: float, nodes: int = 200) -> Spectrum:
     angle = (np.arange(nodes) + 0.5) * (math.pi / nodes)
     root = (low + high) / 2 - (high - low) / 2 * np.cos(angle)
     d = root**2
-    companion = np.zeros((nodes, 3, 3))  # of the cubic equation for G
-    companion[:, 1, 0] = companion[:, 2, 1] = 1
-    companion[:, 0, 2] = d * a / g
-    companion[:, 1, 2] = (a - 1 - d * a * (1 + g)) / g
-    companion[:, 2, 2] = d * a + (1 + g) / g
-    roots = np.linalg.eigvals(companion)
-    G = roots[np.arange(nodes), np.argmax(np.abs(roots.imag), axis=1)]
+    # G^3 = c_0 + c_1 G + c_2 G^2, of which two roots are complex: Cardano's formula.
+    c0, c1, c2 = d * a / g, (a - 1 - d * a * (1 + g)) / g, d * a + (1 + g) / g
+    p, q = -c1 - c2**2 / 3, -2 * c2**3 / 27 - c1 * c2 / 3 - c0
+    discriminant = np.sqrt(np.maximum(q**2 / 4 + p**3 / 27, 0.0))
+    u, v = np.cbrt(discriminant - q / 2), np.cbrt(-discriminant - q / 2)
+    G = c2 / 3 - (u + v) / 2 + 0.5j * math.sqrt(3) * (u - v)
     density = np.abs((np.polyval(quadratic, G) / G).imag)  # up to a factor
     w = density * root * (high - low) * np.sin(angle) * (math.pi / nodes)
     w *= min(a, 1) / w.sum()
@@ -189,7 +188,7 @@ def fit_spectral(spins: Spins, without_mean: bool = False) -> SpectralFit:
 
     # The smallest g is well below 2/N, what noise amounts to.
     ends = math.log(min(0.03**2, 0.05 / nu)), math.log(LARGEST)
-    grid = np.linspace(*ends, 40).tolist()
+    grid = np.linspace(*ends, 16).tolist()
     k = int(np.argmax([log_evidence(math.exp(u), spectrum) for u in grid]))
     mode = _falls(score_at, grid[k], 0.1, ends)
     peak = _falls(excess, mode, 0.05, ends)
