@@ -56,6 +56,9 @@ def test_the_noise_is_described():
         at = np.array([gamma, 0.1])
         assert_allclose(surface.deviation(at), spread(gamma), rtol=0.08)
         assert_allclose(surface.mean(at), known([at])[0], atol=4 * 0.08 / math.sqrt(2000) * 2)
+    at = np.array([0.4, 0.1])
+    white = surface.whitened(at, noisy(np.tile(at, (2000, 1)), rng))
+    assert_allclose(np.cov(white.T), np.eye(2), atol=4 * math.sqrt(2 / 2000))
     correlation = np.linalg.inv(surface.whitening) @ np.linalg.inv(surface.whitening).T
     assert correlation[0, 1] == pytest.approx(0.5, abs=3 / math.sqrt(2000))
 

@@ -128,3 +128,10 @@ def test_site_fields_have_the_spread_of_the_fields():
     moments = bs.SpinMoments.of(spins)
     shifted, _ = site_fields(moments, 0.64, J0=0.5)
     assert_allclose(shifted, found - 0.5 * moments.M)
+
+
+def test_the_error_of_the_mean_coupling_is_honest():
+    """60 data sets with other couplings each: (J0_hat - mean)/error has the standard deviation 1, known to 9%."""
+    sets = [bs.simulate(60, 50, J=0.4, J0=0.4, H=0.1, seed=seed, sweeps=3).spins for seed in range(60)]
+    J0, error = np.array([mean_coupling(bs.SpinMoments.of(X), 0.16) for X in sets]).T
+    assert 1 - 3 * 0.09 < np.std((J0 - J0.mean()) / error, ddof=1) < 1 + 3 * 0.09

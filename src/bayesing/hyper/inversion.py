@@ -66,7 +66,8 @@ def fit_inversion(spins: Spins) -> InversionFit:
     weights = np.outer(v, v)
     np.fill_diagonal(weights, 0.0)
     total = float(np.sum(weights**2))
-    unclipped = n * sum_of_squares(W, weights / total, p)
+    products = np.outer(np.diag(W), np.diag(W))
+    unclipped = n * sum_of_squares(np.sum(weights * W**2), np.sum(weights * products), p) / total
     gamma = max(unclipped, 0.0)
     pairs = total**2 / float(np.sum(weights**4))  # as many as if all had the same weight
     scale = spins.shape[1] / n  # gamma refers to all columns, the constant ones too
@@ -74,15 +75,14 @@ def fit_inversion(spins: Spins) -> InversionFit:
     return InversionFit(gamma * scale, error * scale, unclipped * scale)
 
 
-def sum_of_squares(W: Array, weights: Array, p: int) -> float:
-    """sum_ij weights_ij Omega_ij^2 without bias, from an inverse Wishart matrix W; ``weights`` are 0 for i = j."""
-    observed = np.sum(weights * W**2), np.sum(weights * np.outer(np.diag(W), np.diag(W)))
+def sum_of_squares(squares: float, products: float, p: int) -> float:
+    """Weighted sum of Omega_ij^2 without bias, from those of W_ij^2 and of W_ii W_jj, W an inverse Wishart matrix."""
     delta = p * (p - 1) ** 2 * (p - 3)
     moments = [
         [1 / (p - 1) ** 2 + (p + 1) / delta, (p - 1) / delta],
         [2 * (p - 1) / delta, 1 / (p - 1) ** 2 + 2 / delta],
     ]
-    return float(np.linalg.solve(moments, observed)[0])
+    return float(np.linalg.solve(moments, [squares, products])[0])
 
 
 def _inverse(S: Array) -> Array:
