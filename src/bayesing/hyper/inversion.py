@@ -67,7 +67,8 @@ def fit_inversion(spins: Spins) -> InversionFit:
     np.fill_diagonal(weights, 0.0)
     total = float(np.sum(weights**2))
     products = np.outer(np.diag(W), np.diag(W))
-    unclipped = n * sum_of_squares(np.sum(weights * W**2), np.sum(weights * products), p) / total
+    A, _ = without_noise(np.sum(weights * W**2) / total, np.sum(weights * products) / total, p)
+    unclipped = n * A
     gamma = max(unclipped, 0.0)
     pairs = total**2 / float(np.sum(weights**4))  # as many as if all had the same weight
     scale = spins.shape[1] / n  # gamma refers to all columns, the constant ones too
@@ -75,14 +76,15 @@ def fit_inversion(spins: Spins) -> InversionFit:
     return InversionFit(gamma * scale, error * scale, unclipped * scale)
 
 
-def sum_of_squares(squares: float, products: float, p: int) -> float:
-    """Weighted sum of Omega_ij^2 without bias, from those of W_ij^2 and of W_ii W_jj, W an inverse Wishart matrix."""
+def without_noise(squares: float, products: float, p: int) -> tuple[float, float]:
+    """A and B, the weighted sums of Omega_ij^2 and Omega_ii Omega_jj, from those of W_ij^2 and W_ii W_jj."""
     delta = p * (p - 1) ** 2 * (p - 3)
     moments = [
         [1 / (p - 1) ** 2 + (p + 1) / delta, (p - 1) / delta],
         [2 * (p - 1) / delta, 1 / (p - 1) ** 2 + 2 / delta],
     ]
-    return float(np.linalg.solve(moments, [squares, products])[0])
+    A, B = np.linalg.solve(moments, [squares, products])
+    return float(A), float(B)
 
 
 def _inverse(S: Array) -> Array:
