@@ -1,4 +1,4 @@
-"""Calibration measured: bias, the spin glass, coverage, cost, and the paper's Fig. 3 again; up to 2 hours on 2 cores.
+"""Calibration measured: bias, the spin glass, coverage, cost, and the paper's Fig. 3 again; about 1 hour on 2 cores.
 
     python benchmarks/calibration.py FOLDER [--jobs 2] [bias glass coverage cost figure3]
 
@@ -45,7 +45,7 @@ def run(folder: Path, pieces: Iterable[Piece], jobs: int) -> None:
         delayed(lambda name, make: (name, make()))(*piece) for piece in missing
     )
     for done, (name, arrays) in enumerate(work, len(pieces) - len(missing) + 1):
-        with writing(folder / f"{name}.npz") as file:
+        with writing(folder / f"{name}.npz", force=True) as file:
             np.savez(file, **arrays)
         print(f"{done}/{len(pieces)}: {name}", flush=True)
 
