@@ -13,6 +13,7 @@ import bayesing as bs
 from bayesing import calibration
 from bayesing.calibration import Point, Setting, Surface, Window
 from bayesing.hyper.plefka import fit_plefka
+from bayesing.hyper.spectral import score_at
 from bayesing.moments import moments_of
 
 WINDOW = Window(Point(0.2, -0.1), Point(0.6, 0.3))
@@ -235,3 +236,22 @@ def test_wrong_arguments(arguments, message, spins):
 def test_too_few_samples(spins):
     with pytest.raises(ValueError, match="at least 4 samples: found 3"):
         bs.EmpiricalBayes().fit(spins[:3]).interval()
+
+
+def test_data_sets_that_got_stuck_are_said_each_time(spins, monkeypatch):
+    draw = calibration._draw
+    monkeypatch.setattr(calibration, "_draw", lambda *arguments: (draw(*arguments)[0], True))
+    calibration._cache.clear()
+    eb = bs.EmpiricalBayes().fit(spins)
+    for _ in range(2):  # simulated, then remembered
+        with pytest.warns(bs.NotEquilibratedWarning, match="simulated data sets may not be at equilibrium"):
+            eb.interval(n_simulations=40)
+    calibration._cache.clear()
+
+
+def test_near_the_spin_glass_a_mean_coupling_is_left_out_of_the_score():
+    X = bs.simulate(40, 60, J=1.3, J0=0.5, sampler="temper", seed=2).spins
+    eb = bs.EmpiricalBayes(mean_coupling=True).fit(X)
+    assert eb.at_distance_ < 0.2
+    spectral, _ = eb._statistic(eb.gamma_)(X)
+    assert spectral == score_at(X, eb.gamma_, without_mean=True) != score_at(X, eb.gamma_)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -63,3 +65,18 @@ def test_noise_below_r_is_zero_with_an_error():
 def test_data_that_say_nothing(X, message):
     with pytest.raises(ValueError, match=message):
         fit_susceptibility(bs.SpinMoments.of(X))
+
+
+def test_before_it_is_clipped_gamma_goes_on_smoothly_below_0():
+    """Where noise makes chi_sg small or negative 1/chi_sg would jump: it is continued by its tangent at r/2."""
+    moments = bs.SpinMoments.of(random_spins(30, 6))
+    r = moments.r
+
+    def unclipped(chi):
+        return fit_susceptibility(replace(moments, chi_sg=chi)).unclipped * 5 / 6
+
+    assert unclipped(2 * r) == pytest.approx(1 / (2 * r)) and unclipped(0.7 * r) == pytest.approx(
+        (1 - 1 / 0.7) / r
+    )
+    assert unclipped(0.5 * r) == pytest.approx(-1 / r) and unclipped(-r) == pytest.approx((1 - 8) / r)
+    assert fit_susceptibility(replace(moments, chi_sg=-r)).gamma == 0

@@ -316,7 +316,9 @@ def _basis(u: Array) -> Array:
     return np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], axis=-1)
 
 
-_cache: OrderedDict[tuple[Any, ...], Array] = OrderedDict()  # packed spins
+Packed = tuple[NDArray[np.uint8], bool]  # bits of the spins, and whether the sampler complained
+
+_cache: OrderedDict[tuple[Any, ...], Packed] = OrderedDict()
 
 
 class _Simulations:
@@ -367,10 +369,10 @@ class _Simulations:
             delayed(_observe)(self.statistic, self.setting, at, entropy, _cache.get(key))
             for (at, entropy), key in zip(tasks, keys, strict=True)
         )
-        for (at, _), key, (packed, seen, stuck) in zip(tasks, keys, results, strict=True):
+        for (at, _), key, (packed, seen) in zip(tasks, keys, results, strict=True):
             self.points.append(at)
             self.values.append(seen)
-            self.stuck += stuck
+            self.stuck += packed[1]
             _remember(key, packed)
             if self.progress:
                 self.progress(self.made, max(self.expected, self.made))
@@ -402,16 +404,15 @@ def _rank(lattice: NDArray[np.int64], seed: int) -> NDArray[np.uint64]:
 
 
 def _observe(
-    statistic: Statistic, setting: Setting, at: Point, entropy: tuple[int, ...], packed: Any
-) -> tuple[NDArray[np.uint8], Array, bool]:
-    """A data set of new couplings, or a remembered one: packed, what is seen of it, and whether it got stuck."""
-    stuck = False
+    statistic: Statistic, setting: Setting, at: Point, entropy: tuple[int, ...], packed: Packed | None
+) -> tuple[Packed, Array]:
+    """A data set of new couplings, or a remembered one: packed, and what is seen of it."""
     if packed is None:
         spins, stuck = _draw(setting, at, np.random.SeedSequence(entropy))
-        packed = np.packbits(spins > 0, axis=1)
+        packed = np.packbits(spins > 0, axis=1), stuck
     else:
-        spins = 2 * np.unpackbits(packed, axis=1, count=setting.n).astype(np.int8) - 1
-    return packed, see(statistic, spins), stuck
+        spins = 2 * np.unpackbits(packed[0], axis=1, count=setting.n).astype(np.int8) - 1
+    return packed, see(statistic, spins)
 
 
 def _draw(setting: Setting, at: Point, seed: np.random.SeedSequence) -> tuple[Spins, bool]:
@@ -433,8 +434,10 @@ def _draw(setting: Setting, at: Point, seed: np.random.SeedSequence) -> tuple[Sp
     return sim.spins, bool(caught)
 
 
-def _remember(key: tuple[Any, ...], packed: Any) -> None:
+def _remember(key: tuple[Any, ...], packed: Packed) -> None:
+    """Keep a data set, and forget those not used for longest where there are too many."""
     _cache[key] = packed
     _cache.move_to_end(key)
-    while len(_cache) > 1 and len(_cache) * packed.nbytes > _LARGEST_CACHE:
-        _cache.popitem(last=False)
+    size = sum(bits.nbytes for bits, _ in _cache.values())
+    while len(_cache) > 1 and size > _LARGEST_CACHE:
+        size -= _cache.popitem(last=False)[1][0].nbytes

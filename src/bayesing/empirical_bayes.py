@@ -36,7 +36,6 @@ FIELDS = ("auto", "uniform", "sites")
 
 _LARGEST_SPECTRUM = 5000  # min(n, N) up to which an eigendecomposition is a matter of a minute
 _MOST_WORK, _TARGETS = 1e10, 64  # multiplications for regressions of all spins; beyond, so many random ones
-_SCORED = 64  # spins, at most, whose regressions are compared with those of simulations
 
 
 class Estimate(NamedTuple):
@@ -227,18 +226,15 @@ class EmpiricalBayes(BaseEstimator):
 
     def _statistic(self, gamma: float) -> Callable[[Any], Any]:
         """What rises with the gamma of the data it is computed from, and needs no search."""
-        near = self.at_distance_ < NEAR and self._spins is not None
-        if self.method == "auto" and near:
-            assert self._spins is not None
+        least = 1 / self.moments_.N  # a score needs gamma > 0
+        spectral = partial(spectral_score, gamma=max(gamma, least), without_mean=self.mean_coupling)
+        if self.method == "auto" and self.at_distance_ < NEAR and self._spins is not None:
             own = fit_pseudolikelihood(self._spins, _TARGETS, 0, gamma)
-            return partial(_both_scores, gamma=gamma, regression_gamma=own.gamma)
+            return partial(_both_scores, spectral, max(own.gamma, least))
         if self.method_ == "spectral":
-            return partial(
-                spectral_score, gamma=max(gamma, 1 / self.moments_.N), without_mean=self.mean_coupling
-            )
+            return spectral
         if isinstance(self._record, PseudolikelihoodFit):
-            least = 1 / self.moments_.N
-            return partial(regression_score, gamma=max(self._record.gamma, least), n_targets=_SCORED)
+            return partial(regression_score, gamma=max(self._record.gamma, least), n_targets=_TARGETS)
         return {"plefka": _angle, "susceptibility": _susceptibility, "inversion": _inversion}[self.method_]
 
     def _check_parameters(self) -> None:
@@ -268,10 +264,7 @@ class EmpiricalBayes(BaseEstimator):
         if self.method == "auto" and method == "spectral" and _prefers_inversion(moments, estimate):
             with suppress(ValueError):  # of columns that follow from others
                 record, estimate = self._estimate("inversion", moments, spins)
-                method, reason = (
-                    "inversion",
-                    "the most precise near the spin glass and in it, with many samples",
-                )
+                method, reason = "inversion", "the most precise at the spin glass, with many samples"
         self._record, self._spins = record, spins
         self.moments_ = moments
         self.method_, self.reason_ = method, reason
@@ -390,9 +383,9 @@ class EmpiricalBayes(BaseEstimator):
         warnings.warn(message, category, stacklevel=5)
 
 
-def _both_scores(spins: Spins, gamma: float, regression_gamma: float) -> tuple[float, float]:
+def _both_scores(spectral: Callable[[Spins], float], gamma: float, spins: Spins) -> tuple[float, float]:
     """Their errors are opposite in the spin glass, so that together they say much more than each alone."""
-    return spectral_score(spins, gamma), regression_score(spins, regression_gamma, _SCORED)
+    return spectral(spins), regression_score(spins, gamma, _TARGETS)
 
 
 def _angle(data: Spins | SpinMoments) -> float:
