@@ -91,8 +91,10 @@ def test_three_spins_against_quadrature():
 
 
 @pytest.mark.parametrize("N", [25, 60, 61, 150])
-def test_evidence_and_score_follow_their_definitions(N):
+@pytest.mark.parametrize("few", [0, 128])
+def test_evidence_and_score_follow_their_definitions(N, few, monkeypatch):
     """Without grouping of null directions, compression of pairs, or derivatives by hand."""
+    monkeypatch.setattr(spectral, "_FEW", few)
     X = data(N=N).astype(float)
     m = X.mean(axis=0)
     Z = (X - m) / np.sqrt(1 - m**2)
@@ -125,6 +127,25 @@ def test_evidence_and_score_follow_their_definitions(N):
         assert score(g, fast) == pytest.approx(
             (slow(g * np.exp(h)) - slow(g * np.exp(-h))) / (2 * h), rel=1e-4, abs=1e-4
         )
+
+
+@pytest.mark.parametrize("nu", [9, 99, 9999])
+def test_the_saddle_is_found_in_a_few_steps(nu):
+    """Also where the last digits would make Newton's method go back and forth for ever."""
+    steps = []
+
+    class Counted(np.ndarray):
+        def __rmul__(self, other):
+            steps[-1] += 1
+            return np.asarray(self) * other
+
+    d = np.linalg.eigvalsh(np.cov(np.random.default_rng(0).normal(size=(nu + 1, 97)).T))
+    for g in np.geomspace(1e-5, 25, 300):
+        steps.append(0)
+        at = saddle(g, Spectrum(d.view(Counted), np.ones(97), nu))
+        assert at.c.mean() == pytest.approx(1, rel=1e-12)
+        assert 1 / at.c == pytest.approx(at.lam - at.j, rel=1e-6)
+    assert max(steps) < 20
 
 
 @pytest.mark.parametrize("N", [25, 60, 61, 150])
@@ -164,7 +185,10 @@ def test_small_gamma_is_the_second_order_of_the_expansion():
     assert log_evidence(g, s) / g == pytest.approx((squares * 49**2 / 60 - 49 * 59 / 2) / 2, rel=1e-2)
 
 
-@pytest.mark.parametrize(("g", "a"), [(0.16, 0.4), (0.64, 3.0), (0.9, 0.33), (0.3, 1.0)])
+@pytest.mark.parametrize(
+    ("g", "a"),
+    [(0.16, 0.4), (0.64, 3.0), (0.9, 0.33), (0.3, 1.0), (0.7, 0.05), (0.9, 100), (0.64, 1e4), (0.9, 1e6)],
+)
 def test_moments_of_the_law(g, a):
     s = law(g, 300 * a, 300)
     w = s.w / 300

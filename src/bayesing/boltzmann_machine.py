@@ -24,7 +24,7 @@ from .generator import sample
 from .hyper.pseudolikelihood import fit_pseudolikelihood
 from .hyper.spectral import fit_spectral
 from .ising import IsingModel
-from .moments import moments_of
+from .moments import stability_of
 from .priors import check_prior_name
 from .replica import NEAR
 from .sampling.anneal import annealed_importance_sampling
@@ -384,8 +384,7 @@ def _judge(spins: Spins, record: Couplings | Posterior, strength: Strength) -> t
     n = spins.shape[1]
     if n > _MOST_SPINS:
         return f"beyond {_MOST_SPINS} spins pseudo-likelihood would take long", False
-    moments = moments_of(spins)
-    distance = 1 - strength.gamma * (moments.r or 0.0)
+    distance = 1 - strength.gamma * stability_of(spins)
     if distance <= NEAR:
         return f"near the spin glass, 1 - gamma r = {distance:.2f}", True
     if isinstance(record, Posterior) and (largest := record.largest()) >= STRONG:

@@ -161,6 +161,12 @@ def moments_of(spins: Spins) -> SpinMoments:
     return _from_sums(_sums_of(spins))
 
 
+def stability_of(spins: Spins) -> float:
+    """r alone, the unbiased mean of (1 - m_i^2)^2; 0 for fewer than 4 samples."""
+    N = len(spins)
+    return _overlaps(spins.sum(axis=0, dtype=np.int64), N)[1] if N >= 4 else 0.0
+
+
 def largest_pair_sum(spins: Spins, offset: float) -> float:
     """``N max_{i<j} |d_ij - offset|``, from X^T X a few rows at a time: O(n^2 N) whatever N is."""
     N, n = spins.shape
@@ -222,12 +228,8 @@ def _from_sums(sums: _Sums) -> SpinMoments:
 
     q = r = chi_sg = chi_lin = None
     if N >= 4:
+        q, r = _overlaps(s, N)
         N2, N4 = N * (N - 1), N * (N - 1) * (N - 2) * (N - 3)
-        s4 = sum(value**4 for value in s.tolist())
-        m4 = s4 - (6 * N - 8) * s2 + n * (3 * N**2 - 6 * N)  # N4 sum_i m_i^4
-        m2 = s2 - n * N  # N2 sum_i m_i^2
-        q = m2 / (n * N2)
-        r = (n * N4 - 2 * (N - 2) * (N - 3) * m2 + m4) / (n * N4)
         # Sums over distinct samples of g_ab^2, g_ab g_ac and g_ab g_cd; R_a = sum_{b != a} g_ab.
         R = s2 - n * N
         R2 = sums.gram_row_squares - 2 * n * s2 + N * n**2
@@ -252,6 +254,16 @@ def _from_sums(sums: _Sums) -> SpinMoments:
         chi_lin=chi_lin,
         magnetisations=magnetisations,
     )
+
+
+def _overlaps(s: Integers, N: int) -> tuple[float, float]:
+    """q and r, from the column sums of at least 4 samples."""
+    n, s2 = len(s), _sum_of_squares(s, peak=N)
+    N2, N4 = N * (N - 1), N * (N - 1) * (N - 2) * (N - 3)
+    s4 = sum(value**4 for value in s.tolist())
+    m4 = s4 - (6 * N - 8) * s2 + n * (3 * N**2 - 6 * N)  # N4 sum_i m_i^4
+    m2 = s2 - n * N  # N2 sum_i m_i^2
+    return m2 / (n * N2), (n * N4 - 2 * (N - 2) * (N - 3) * m2 + m4) / (n * N4)
 
 
 def _float_blocks(spins: Spins, kind: type[np.floating]) -> Iterator[NDArray[np.floating]]:

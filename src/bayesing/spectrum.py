@@ -57,18 +57,18 @@ def saddle(g: float, s: Spectrum) -> Saddle:
     """Solve mean(c) = 1 for lambda by Newton's method.
 
     c falls with lambda from infinity to 0 and is convex: whatever the start, the second step and all that follow come
-    from the left and cannot pass the root.
+    from the left and cannot pass the root, but for rounding, where the search ends.
     """
     ag = s.nu / s.n * g
     share = s.w / s.n
     lam = 1.0 + g
-    for _ in range(200):
+    for k in range(200):
         b = lam - ag * s.d
         root = np.abs(b) + np.sqrt(b * b + 4 * ag)
         c = np.where(b > 0, 2 / root, root / (2 * ag))  # each form where it does not cancel
         squares = c * c
         step = (float(share @ c) - 1) / float(share @ (squares / (1 + ag * squares)))
-        if abs(step) <= 1e-14 * max(1.0, abs(lam)):
+        if abs(step) <= 1e-14 * max(1.0, abs(lam)) or (k > 0 and step < 0):
             break
         lam += step
     return Saddle(lam, c, ag * (s.d - c))

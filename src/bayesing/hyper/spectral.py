@@ -102,7 +102,7 @@ def law(g: float, nu: float, n: float, nodes: int = 200) -> Spectrum:
 
     def turning(G: float) -> float:
         """Has the sign of dz/dG, which is 0 at the edges of the spectrum."""
-        return float(np.polyval(quadratic, G)) ** 2 / a - (1 - g * G**2)
+        return ((1 - G) * (1 - g * G)) ** 2 / a - (1 - g * G**2)
 
     ends = np.array([brentq(turning, -edge, 1.0), brentq(turning, 1.0, edge)])
     low, high = np.sqrt(np.maximum(ends / a - ends / np.polyval(quadratic, ends), 0))
@@ -110,18 +110,29 @@ def law(g: float, nu: float, n: float, nodes: int = 200) -> Spectrum:
     angle = (np.arange(nodes) + 0.5) * (math.pi / nodes)
     root = (low + high) / 2 - (high - low) / 2 * np.cos(angle)
     d = root**2
-    # G^3 = c_0 + c_1 G + c_2 G^2, of which two roots are complex: Cardano's formula.
+    # G^3 = c_0 + c_1 G + c_2 G^2, with one real root R and the pair that we want.
     c0, c1, c2 = d * a / g, (a - 1 - d * a * (1 + g)) / g, d * a + (1 + g) / g
-    p, q = -c1 - c2**2 / 3, -2 * c2**3 / 27 - c1 * c2 / 3 - c0
-    discriminant = np.sqrt(np.maximum(q**2 / 4 + p**3 / 27, 0.0))
-    u, v = np.cbrt(discriminant - q / 2), np.cbrt(-discriminant - q / 2)
-    G = c2 / 3 - (u + v) / 2 + 0.5j * math.sqrt(3) * (u - v)
+    R = _real_root(c0, c1, c2)
+    square = c0 / R  # |G|^2
+    twice = np.where(R**2 > square, -(c1 + square) / R, c2 - R)  # 2 Re G: each form where it does not cancel
+    G = twice / 2 + 1j * np.sqrt(np.maximum(square - twice**2 / 4, 0.0))
     density = np.abs((np.polyval(quadratic, G) / G).imag)  # up to a factor
     w = density * root * (high - low) * np.sin(angle) * (math.pi / nodes)
     w *= min(a, 1) / w.sum()
     if a < 1:
         d, w = np.append(d, 0.0), np.append(w, 1 - a)
     return Spectrum(d, n * w, nu)
+
+
+def _real_root(c0: Array, c1: Array, c2: Array) -> Array:
+    """The only real root of x^3 = c_0 + c_1 x + c_2 x^2, by Cardano's formula and two steps of Newton's method."""
+    p, q = -c1 - c2**2 / 3, -2 * c2**3 / 27 - c1 * c2 / 3 - c0
+    discriminant = np.sqrt(np.maximum(q**2 / 4 + p**3 / 27, 0.0))
+    u = np.cbrt(-q / 2 - np.copysign(discriminant, q))
+    x = c2 / 3 + u - p / (3 * u)
+    for _ in range(2):
+        x = x - (((x - c2) * x - c1) * x - c0) / ((3 * x - 2 * c2) * x - c1)
+    return np.asarray(x)
 
 
 def law_at(g: float, nu: float, n: float) -> Spectrum:
@@ -225,17 +236,23 @@ def _falls(f: Callable[[float], float], u: float, step: float, ends: tuple[float
         u, step = v, 1.5 * step
 
 
-_NODES = 64
-_ANGLES = chebpts1(_NODES)
-_TO_NODES = np.linalg.inv(chebvander(_ANGLES, _NODES - 1)).T
+_FEW = 128
+_NODES = (8, 16, 32, 64)
+_ANGLES = {K: chebpts1(K) for K in _NODES}
+_TO_NODES = {K: np.linalg.inv(chebvander(_ANGLES[K], K - 1)).T for K in _NODES}
 
 
 def _compress(x: Array, w: Array) -> tuple[Array, Array]:
     """Chebyshev nodes and weights with sum_k w_k f(x_k) = sum_m weight_m f(node_m) for smooth f.
 
-    It turns sums over pairs of n points into sums over pairs of 64: ln(1 + e^x) is analytic for |Im x| < pi,
-    so that the error is below 1e-12 up to a range of x of 14, that is, of c of a million.
+    It turns sums over pairs of n points into sums over pairs of K <= 64: ln(1 + e^x) is analytic for |Im x| < pi,
+    and K nodes leave an error of rho^-K, with the ellipse rho = t + sqrt(1 + t^2), t = 2 pi/range. It is below 1e-12
+    up to a range of x of 14, that is, of c of a million. Few points stay as they are.
     """
+    if len(x) <= _FEW:
+        return x, w
     middle, half = (x.max() + x.min()) / 2, max((x.max() - x.min()) / 2, 1e-9)
-    basis = chebvander((x - middle) / half, _NODES - 1)
-    return middle + half * _ANGLES, (w @ basis) @ _TO_NODES.T
+    needed = math.log(1e12) / math.asinh(math.pi / half)
+    K = next((K for K in _NODES if needed <= K), _NODES[-1])
+    basis = chebvander((x - middle) / half, K - 1)
+    return middle + half * _ANGLES[K], (w @ basis) @ _TO_NODES[K].T
