@@ -153,7 +153,7 @@ COVERAGE = ["n", "N", "J", "H", "repeat", "method", "gamma", "z_spread", "covere
 
 def coverage_keys() -> Iterator[tuple]:
     for n, J, H in itertools.product((100, 300), (0.4, 0.8), (0.0, 0.4)):
-        yield from ((n, J, H, repeat) for repeat in range(10 if n == 100 else 3))
+        yield from ((n, J, H, repeat) for repeat in range(40 if n == 100 else 3))
 
 
 def coverage(n: int, J: float, H: float, repeat: int) -> Iterator[Row]:
