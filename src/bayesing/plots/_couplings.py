@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _MARGIN = 1.05  # by which lambda exceeds the largest eigenvalue
-_OPTIMAL, _CLUSTERED = 300, 3000  # spins up to which leaves are ordered optimally, and clustered at all
+_OPTIMAL, _CLUSTERED = 1000, 3000  # spins up to which leaves are ordered optimally, and clustered at all
 _PIXELS = 600
 _PERCENT = 98.0  # of the couplings are weaker than the strongest colour
 _LINE = 1.25  # of text, in units of its size
@@ -31,7 +31,8 @@ def coupling_matrix(ax: Axes, bm: BoltzmannMachine, max_names: int = 60) -> Axes
     couplings themselves: the similarity of two spins is their correlation in mean-field theory, the sum over all paths
     between them, (lambda - J)^-1 with its diagonal made 1, lambda a little above the largest eigenvalue of J. Members
     of a group need not be coupled directly, and in a sparse matrix most are not. Above 3000 spins they are ordered by
-    the leading eigenvector of J.
+    the leading eigenvector of J. Neighbours in this order are coupled positively even where all couplings are noise:
+    it takes blocks to speak of groups.
 
     Red is positive, blue negative, and colours end at the 98th percentile of absolute values, as the colour bar
     says, so that one strong pair does not fade the rest. More than 600 spins are averaged to as many pixels. Names are
@@ -47,9 +48,10 @@ def coupling_matrix(ax: Axes, bm: BoltzmannMachine, max_names: int = 60) -> Axes
     image = ax.imshow(
         shown, cmap=diverging(ax), vmin=-limit, vmax=limit, extent=(-0.5, n - 0.5, n - 0.5, -0.5), interpolation="none"
     )  # fmt: skip
-    bar = ax.figure.colorbar(image, ax=ax, extend="both" if largest > limit else "neither", shrink=0.8)
+    bar = ax.figure.colorbar(image, ax=ax, extend="both" if largest > limit else "neither",
+                             location="bottom", fraction=0.05)  # fmt: skip
     averaged = f", means of {factor} × {factor}" if factor > 1 else ""
-    ends = f"\n(colours end at the {_PERCENT:g}th percentile)" if largest > limit else ""
+    ends = f" (colours end at the {_PERCENT:g}th percentile)" if largest > limit else ""
     bar.set_label(f"coupling $J_{{ij}}${averaged}{ends}")
     bar.outline.set_visible(False)
     _write_names(ax, [bm.names()[i] for i in order], max_names)
@@ -97,4 +99,4 @@ def _write_names(ax: Axes, names: list[str], max_names: int) -> None:
     ax.set_yticks(ticks, labels, fontsize=font)
     ax.set_xticks(ticks if every == 1 else [], labels if every == 1 else [], fontsize=font, rotation=90)
     ax.tick_params(length=2 if every > 1 else 0)
-    ax.set_xlabel("spins, in the order of a clustering" + (f" (1 name in {every})" if every > 1 else ""))
+    ax.set_xlabel("spins, clustered" + (f" (1 name in {every})" if every > 1 else ""))

@@ -27,7 +27,7 @@ def evidence_curve(ax: Axes, eb: EmpiricalBayes, J_max: float = 1.5, J_true: flo
     The estimate of "spectral" lies above the maximum: it is corrected for what the evidence leaves out. The picture
     reaches to ``J_max``, or further if the estimate does. Only "spectral" and "plefka" have an evidence.
     """
-    J_max = max(J_max, *(1.3 * J for J in (eb.J_, J_true or 0.0) if math.isfinite(J)))
+    J_max = max([J_max, *(1.3 * J for J in (eb.J_, J_true or 0.0) if math.isfinite(J))])
     J = np.linspace(0, J_max, _POINTS)
     curve = eb.evidence(eb.H_ if math.isfinite(eb.H_) else 0.0, J**2)
     scale = eb.moments_.n * eb.moments_.N  # per spin and sample it would be tiny: show the log-likelihood
@@ -97,7 +97,9 @@ def _mark_estimate(ax: Axes, eb: EmpiricalBayes, J_top: float, H: float, infinit
     if infinite:
         ax.plot([J_top], [H], ">", linestyle="", label="no maximum: $J$ is unbounded", **style)
     else:
-        ax.plot([eb.J_], [H], "o", linestyle="", label=f"estimate, $J$ = {eb.J_:.3f}, $H$ = {H:+.3f}", **style)
+        ax.plot(
+            [eb.J_], [H], "o", linestyle="", label=f"estimate, $J$ = {eb.J_:.3f}, $H$ = {H:+.3f}", **style
+        )
     ax.legend(loc="upper left")
 
 

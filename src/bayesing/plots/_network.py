@@ -82,7 +82,9 @@ def layout(J: Array, boxes: Array, frame: Array) -> Array:
     for heat in np.linspace(length, 0.02 * length, _STEPS):
         apart = xy[:, None] - xy
         distance = np.maximum(np.linalg.norm(apart, axis=2, keepdims=True), 1e-3 * length)
-        push = np.where(distance < 2 * length, apart * (length / distance) ** 2, 0.0)  # else all flee to the edges
+        push = np.where(
+            distance < 2 * length, apart * (length / distance) ** 2, 0.0
+        )  # else all flee to the edges
         pull = np.where(bound, apart * distance / length, 0.0)
         force = (push - pull).sum(axis=1)
         size = np.maximum(np.linalg.norm(force, axis=1, keepdims=True), 1e-12)
@@ -138,4 +140,11 @@ def _legend(ax: Axes, edges: list[Coupling]) -> None:
     ]
     entries = strong + [entry[:4] for entry in present if entry[4]]
     handles = [Line2D([], [], color=c, linestyle=s, linewidth=w, label=label) for c, s, w, label in entries]
-    ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=2, fontsize="small", frameon=False)
+    ax.legend(
+        handles=handles,
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.0),
+        ncols=2,
+        fontsize="small",
+        frameon=False,
+    )

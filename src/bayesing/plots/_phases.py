@@ -31,13 +31,14 @@ def phase_diagram(ax: Axes, eb: EmpiricalBayes, interval: Interval | None = None
     paramagnet, negative in the spin glass. An arrow at the edge says that J, or the bar, has no end.
     """
     (J, low, high), (H, H_low, H_high) = _position(eb, interval)
-    J_end = max(_J_END, *(1.3 * x for x in (J, high) if math.isfinite(x)))
-    H_end = max(_H_END, *(1.3 * abs(x) for x in (H, H_low, H_high) if math.isfinite(x)))
+    J_end = max([_J_END, *(1.3 * x for x in (J, high) if math.isfinite(x))])
+    H_end = max([_H_END, *(1.3 * abs(x) for x in (H, H_low, H_high) if math.isfinite(x))])
     ax.set_xscale("function", functions=(_squash, _stretch))
     ax.set_yscale("function", functions=(_squash, _stretch))
 
-    fields = _stretch(np.linspace(-_squash(np.array(H_end)), _squash(np.array(H_end)), 201))
-    line = np.array([at_line(abs(h)) for h in fields])
+    half = _stretch(np.linspace(0, _squash(np.array(H_end)), 101))
+    edge = [at_line(h) for h in half.tolist()]
+    fields, line = np.append(-half[:0:-1], half), np.append(edge[:0:-1], edge)
     ax.fill_betweenx(fields, line, J_end, where=line < J_end, color="C1", alpha=0.18, linewidth=0)
     ax.plot(line, fields, color="C1", label="line of de Almeida and Thouless")
     ax.axhline(0, color=text_colour(), alpha=0.25, linewidth=0.8, zorder=0)

@@ -50,7 +50,9 @@ def predicted_correlations(ax: Axes, prediction: Prediction, order: int = 2) -> 
         x[1] - max(0.06 * (x[1] - x[0]), 1.2 * errors[0]),
         y[0] + max(0.06 * (y[1] - y[0]), 1.2 * errors[1]),
     ]
-    ax.errorbar(*middle, xerr=errors[0], yerr=errors[1], color=text_colour(), capsize=2, label="standard errors")
+    ax.errorbar(
+        *middle, xerr=errors[0], yerr=errors[1], color=text_colour(), capsize=2, label="standard errors"
+    )
     ax.set_xlim(x)
     ax.set_ylim(y)
     ax.locator_params(nbins=6)

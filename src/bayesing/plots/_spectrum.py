@@ -15,7 +15,7 @@ from ._style import text_colour
 
 Array = NDArray[np.float64]
 
-_TRACY_WIDOM = 2.02  # its 99% point, for real matrices
+_TRACY_WIDOM = 0.98  # its 95% point, for real matrices
 _FAR = 4.0  # times the edge: a logarithmic axis from here on
 _NODES = 1000
 
@@ -25,8 +25,8 @@ def correlation_spectrum(ax: Axes, spins: ArrayLike, gamma: float | None = None)
 
     The matrix is that of the standardised spins, so that the mean of all n eigenvalues is 1. The curve is the density
     of Marchenko and Pastur with the ratio n/(N - 1), times n and the width of a bin. Where N <= n, the n - N + 1
-    eigenvalues that are 0 are stated and not drawn. The dotted line is the largest eigenvalue that independent spins
-    exceed in 1 of 100 data sets (Tracy and Widom); those beyond it are marked and counted.
+    eigenvalues that are 0 are stated and not drawn. The dotted line is the edge with an allowance for finite n and N
+    (Tracy and Widom), which independent spins exceed in 1 of 100 data sets; those beyond it are marked and counted.
 
     With ``gamma``, that of :class:`EmpiricalBayes`, the density that couplings of this strength would give is drawn as
     well, in the paramagnet, where it is known (see :func:`bayesing.hyper.spectral.law`). The axis is logarithmic if the
@@ -79,7 +79,11 @@ def marchenko_pastur(n: int, nu: float) -> tuple[Array, Array]:
 
 
 def largest_of_noise(n: int, nu: float) -> float:
-    """What the largest eigenvalue of independent spins exceeds with probability 0.01 (I. Johnstone, 2001)."""
+    """What the largest eigenvalue of independent spins exceeds with probability 0.01, about.
+
+    The law of Tracy and Widom is centred and scaled as for covariance matrices (I. Johnstone, 2001; Z. Ma, 2012), of
+    which this is the 95% point. In a correlation matrix the diagonal is fixed, which makes large values rarer.
+    """
     a, b = math.sqrt(max(nu - 0.5, 0.5)), math.sqrt(n - 0.5)
     return ((a + b) ** 2 + _TRACY_WIDOM * (a + b) * (1 / a + 1 / b) ** (1 / 3)) / nu
 
