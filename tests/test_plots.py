@@ -1,5 +1,6 @@
 import math
 import warnings
+from itertools import pairwise
 from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
@@ -121,7 +122,7 @@ def test_the_surface_is_highest_at_the_estimate(ax, coarse):
 
 
 def test_the_surface_of_other_cases(ax, sim, coarse):
-    with pytest.raises(ValueError, match='needs method="plefka".*found "spectral"'):
+    with pytest.raises(ValueError, match=r'needs method="plefka".*found "spectral"'):
         plots.evidence_surface(ax, bs.EmpiricalBayes(method="spectral").fit(sim.spins))
     with pytest.warns(bs.BoundWarning):
         infinite = bs.EmpiricalBayes(method="plefka").fit(ENDLESS)
@@ -284,11 +285,11 @@ def test_groups_that_couplings_make_of_a_chain_are_found(ax):
     mixed = rng.permutation(n)
     J = np.zeros((n, n))
     for chain in (mixed[:10], mixed[10:]):
-        for a, b in zip(chain[:-1], chain[1:], strict=True):
+        for a, b in pairwise(chain):
             J[a, b] = J[b, a] = 1.0
     order = order_of(J)
     assert set(order[:10].tolist()) in ({*mixed[:10].tolist()}, {*mixed[10:].tolist()})
-    assert all(J[a, b] for a, b in zip(order[:9], order[1:10], strict=True))
+    assert all(J[a, b] for a, b in pairwise(order[:10]))
     plots.coupling_matrix(ax, machine(J))
 
 

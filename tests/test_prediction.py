@@ -192,7 +192,7 @@ def test_what_is_compared():
     assert found.pairs.observed[17] == pytest.approx(np.cov(sim.spins.T)[i, j], rel=1e-5)
     again = predict(bs.IsingModel(sim.couplings, sim.fields), sim.spins, n_samples=500)
     assert_allclose(again.triplets.predicted, found.triplets.predicted, rtol=0)
-    with pytest.raises(ValueError, match="order must be 2 .* found 4"):
+    with pytest.raises(ValueError, match=r"order must be 2 .* found 4"):
         found.of(4)
 
 

@@ -6,8 +6,8 @@ Compared are connected correlations, with :math:`\delta_i = S_i - m_i`,
 
 estimated without bias from N samples by N/(N-1) and N^2/((N-1)(N-2)) times averages around sample means. Of the
 model they are exact for few spins and for free ones, otherwise from samples at equilibrium. Errors are those of so
-many samples of the model: since :math:`\delta_i^2 = v_i - 2 m_i \delta_i` with :math:`v_i = 1 - m_i^2`, they follow from
-m, C and T alone,
+many samples of the model: since :math:`\delta_i^2 = v_i - 2 m_i \delta_i` with :math:`v_i = 1 - m_i^2`, they follow
+from m, C and T alone,
 
 .. math::
 
@@ -18,18 +18,23 @@ m, C and T alone,
     \operatorname{Var} \hat T_{ijk} \simeq \frac{N}{(N-1)(N-2)} \Big[ v_i v_j v_k + 6 C_{ij} C_{jk} C_{ki}
         - 8 m_i m_j m_k T - T^2 + \sum_{\text{cyc}} (4 v_k m_i m_j C_{ij} - v_i C_{jk}^2 + 4 T m_i C_{jk}) \Big] .
 
-Residuals in units of their standard error have the mean square :math:`\chi^2`, which is 1 for a perfect model. They are
-not independent. With :math:`R` the matrix of their correlations and :math:`\rho` the K residuals,
+Residuals in units of their standard error have the mean square :math:`\chi^2`, which is 1 for a perfect model. They
+are not independent. With :math:`R` the matrix of their correlations and :math:`\rho` the K residuals,
 
-.. math:: \operatorname{Var} \chi^2 = \frac{1}{K^2} \max(4 \rho^T R \rho - 2 \operatorname{tr} R^2, 2 \operatorname{tr} R^2),
+.. math::
 
-and both follow from products of what single samples contribute, :math:`\operatorname{tr} R^2 = E (y_a \cdot y_b)^2`.
+    \operatorname{Var} \chi^2 = \frac{1}{K^2}
+        \max(4 \rho^T R \rho - 2 \operatorname{tr} R^2, 2 \operatorname{tr} R^2) .
+
+The second is that of a perfect model, the first that of a wrong one, freed of what noise adds to :math:`\rho`. Both
+follow from products of what single samples contribute, :math:`\operatorname{tr} R^2 = E (y_a \cdot y_b)^2`.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -71,7 +76,7 @@ class Comparison:
     @property
     def order(self) -> int:
         """2 for pairs, 3 for triplets."""
-        return self.indices.shape[1]
+        return int(self.indices.shape[1])
 
     @property
     def correlation(self) -> float:
@@ -140,15 +145,15 @@ def predict(model: IsingModel, spins: ArrayLike, n_samples: int = 4000, seed: Se
     pairs, threes = tuples_of(groups_of(n, 2, rng), 2), groups_of(n, 3, rng) if N > 2 else []
     by_model, size, single = moments_of_model(model, threes, n_samples, rng)
     observed = estimate(held_out, threes)
-    noise = by_model if math.isinf(size) else smoothed(by_model, tuples_of(threes, 3), n_samples)
-    compared = [
-        _compare(index, seen, told, variance(index, noise, N), variance(index, noise, size), noise, single)
-        for index, seen, told in (
-            (pairs, observed.C[*pairs.T], by_model.C[*pairs.T]),
-            (tuples_of(threes, 3), observed.T, by_model.T),
-        )
-    ]
-    return Prediction(*compared, n_samples=N, exact=math.isinf(size))
+    triplets = tuples_of(threes, 3)
+    noise = by_model if math.isinf(size) else smoothed(by_model, triplets, n_samples)
+    compare = partial(_compare, noise=noise, single=single, N=N, size=size)
+    return Prediction(
+        pairs=compare(pairs, observed.C[*pairs.T], by_model.C[*pairs.T]),
+        triplets=compare(triplets, observed.T, by_model.T),
+        n_samples=N,
+        exact=math.isinf(size),
+    )
 
 
 def groups_of(n: int, order: int, rng: np.random.Generator) -> list[Indices]:
@@ -243,7 +248,7 @@ def variance(index: Indices, moments: Moments, N: float) -> Array:
         result += 4 * (v[i] * m[j] * m[k] * a + v[j] * m[i] * m[k] * b + v[k] * m[i] * m[j] * c)
         result += 4 * T * (m[i] * a + m[j] * b + m[k] * c) - v[i] * a**2 - v[j] * b**2 - v[k] * c**2
         result *= N / ((N - 1) * (N - 2))
-    return np.maximum(result, 0.0)
+    return np.asarray(np.maximum(result, 0.0))
 
 
 def contributions(index: Indices, moments: Moments, spins: Spins) -> Array:
@@ -262,11 +267,13 @@ def _compare(
     index: Indices,
     observed: Array,
     predicted: Array,
-    observed_variance: Array,
-    predicted_variance: Array,
     noise: Moments,
     single: Spins,
+    N: int,
+    size: float,
 ) -> Comparison:
+    """Both sides with their errors, and what the residuals say, by the correlations that single samples show."""
+    observed_variance, predicted_variance = variance(index, noise, N), variance(index, noise, size)
     total = observed_variance + predicted_variance
     random = np.flatnonzero(total > 0)
     error = np.sqrt(total[random])

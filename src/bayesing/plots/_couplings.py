@@ -28,14 +28,14 @@ def coupling_matrix(ax: Axes, bm: BoltzmannMachine, max_names: int = 60) -> Axes
     """The matrix of couplings, with spins that belong together side by side.
 
     The order is that of a hierarchical clustering (average linkage) of what the couplings do rather than of the
-    couplings themselves: the similarity of two spins is their correlation in mean-field theory, the sum over all paths
-    between them, (lambda - J)^-1 with its diagonal made 1, lambda a little above the largest eigenvalue of J. Members
-    of a group need not be coupled directly, and in a sparse matrix most are not. Above 3000 spins they are ordered by
-    the leading eigenvector of J. Neighbours in this order are coupled positively even where all couplings are noise:
-    it takes blocks to speak of groups.
+    couplings themselves: the similarity of two spins is their correlation in mean-field theory, the sum over all
+    paths between them, (lambda - J)^-1 with its diagonal made 1, lambda a little above the largest eigenvalue of J.
+    Members of a group need not be coupled directly, and in a sparse matrix most are not. Above 3000 spins they are
+    ordered by the leading eigenvector of J. Neighbours in this order are coupled positively even where all couplings
+    are noise: it takes blocks to speak of groups.
 
     Red is positive, blue negative, and colours end at the 98th percentile of absolute values, as the colour bar
-    says, so that one strong pair does not fade the rest. More than 600 spins are averaged to as many pixels. Names are
+    says, so that one strong pair does not fade the rest. More than 600 spins are averaged to fewer pixels. Names are
     written for at most ``max_names`` spins; where they do not fit, those of every second, third, ... row.
     """
     J = bm.couplings_
@@ -45,15 +45,15 @@ def coupling_matrix(ax: Axes, bm: BoltzmannMachine, max_names: int = 60) -> Axes
     limit = float(np.percentile(np.abs(shown[np.triu_indices(len(shown), 1)]), _PERCENT))
     largest = float(np.abs(shown).max())
     limit = limit or largest or 1.0
-    image = ax.imshow(
-        shown, cmap=diverging(ax), vmin=-limit, vmax=limit, extent=(-0.5, n - 0.5, n - 0.5, -0.5), interpolation="none"
-    )  # fmt: skip
-    bar = ax.figure.colorbar(image, ax=ax, extend="both" if largest > limit else "neither",
-                             location="bottom", fraction=0.05)  # fmt: skip
+    clipped = largest > limit
+    extent = (-0.5, n - 0.5, n - 0.5, -0.5)
+    image = ax.imshow(shown, cmap=diverging(ax), vmin=-limit, vmax=limit, extent=extent, interpolation="none")
+    bar = ax.figure.colorbar(
+        image, ax=ax, extend="both" if clipped else "neither", location="bottom", fraction=0.05
+    )
     averaged = f", means of {factor} × {factor}" if factor > 1 else ""
-    ends = f" (colours end at the {_PERCENT:g}th percentile)" if largest > limit else ""
+    ends = f" (colours end at the {_PERCENT:g}th percentile)" if clipped else ""
     bar.set_label(f"coupling $J_{{ij}}${averaged}{ends}")
-    bar.outline.set_visible(False)
     _write_names(ax, [bm.names()[i] for i in order], max_names)
     return ax
 

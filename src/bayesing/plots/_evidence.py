@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -55,10 +56,10 @@ def evidence_curve(ax: Axes, eb: EmpiricalBayes, J_max: float = 1.5, J_true: flo
 def evidence_surface(ax: Axes, eb: EmpiricalBayes) -> Axes:
     """Contours of the paper's log evidence over H and J, with the estimate; for method "plefka".
 
-    Drawn is n N L_EB relative to its maximum on the map; lines are at -1/2, -2, -8, ..., -8192, which would be 1, 2, 4, ...
-    standard deviations of a Gaussian. Where the expansion has no extremum, nothing is drawn. With a field and strong
-    couplings the estimate may be stationary on another branch than the one drawn, and then is no maximum of it. Where
-    J is infinite, an arrow points to it.
+    Drawn is n N L_EB relative to its maximum on the map; lines are at -1/2, -2, -8, ..., -8192, which would be 1, 2,
+    4, ... standard deviations of a Gaussian. Where the expansion has no extremum, nothing is drawn. With a field and
+    strong couplings the estimate may be stationary on another branch than the one drawn, and then is no maximum of
+    it. Where J is infinite, an arrow points to it.
     """
     if eb.method_ != "plefka":
         raise ValueError(
@@ -93,7 +94,13 @@ def _dense_in_the_middle(points: int) -> NDArray[np.float64]:
 
 
 def _mark_estimate(ax: Axes, eb: EmpiricalBayes, J_top: float, H: float, infinite: bool) -> None:
-    style = {"color": "C1", "markeredgecolor": "white", "markersize": 10, "clip_on": False, "zorder": 5}
+    style: dict[str, Any] = {
+        "color": "C1",
+        "markeredgecolor": "white",
+        "markersize": 10,
+        "clip_on": False,
+        "zorder": 5,
+    }
     if infinite:
         ax.plot([J_top], [H], ">", linestyle="", label="no maximum: $J$ is unbounded", **style)
     else:

@@ -30,7 +30,7 @@ def coupling_network(ax: Axes, bm: BoltzmannMachine, k: int = 40) -> Axes:
 
     Width is strength, red is positive and blue negative, and couplings within two standard errors of 0 are dashed.
     Couplings that are exactly 0 are left out. Where a spin stands says nothing but that coupled ones attract each
-    other: the layout is that of T. Fruchterman and E. Reingold (1991), after which names that overlap are moved apart.
+    other: the layout is that of T. Fruchterman and E. Reingold (1991), and then names that overlap are moved apart.
     """
     edges = [c for c in bm.strongest(k) if c.J != 0]
     ax.set_axis_off()
@@ -132,14 +132,15 @@ def _clear(c: Coupling) -> bool:
 
 def _legend(ax: Axes, edges: list[Coupling]) -> None:
     negative, positive = sign_colours(ax)
-    strong = [(text_colour(), "-", _WIDEST, f"$|J_{{ij}}|$ = {abs(edges[0].J):.2g}")]
-    present = [
-        (positive, "-", 2.0, "positive", any(c.J > 0 for c in edges)),
-        (negative, "-", 2.0, "negative", any(c.J < 0 for c in edges)),
-        (text_colour(), _DASHES, 2.0, "within 2 errors of 0", not all(map(_clear, edges))),
-    ]
-    entries = strong + [entry[:4] for entry in present if entry[4]]
-    handles = [Line2D([], [], color=c, linestyle=s, linewidth=w, label=label) for c, s, w, label in entries]
+    strongest = f"$|J_{{ij}}|$ = {abs(edges[0].J):.2g}"
+    handles = [Line2D([], [], color=text_colour(), linewidth=_WIDEST, label=strongest)]
+    if any(c.J > 0 for c in edges):
+        handles.append(Line2D([], [], color=positive, linewidth=2, label="positive"))
+    if any(c.J < 0 for c in edges):
+        handles.append(Line2D([], [], color=negative, linewidth=2, label="negative"))
+    if not all(map(_clear, edges)):
+        label = "within 2 errors of 0"
+        handles.append(Line2D([], [], color=text_colour(), linewidth=2, linestyle=_DASHES, label=label))
     ax.legend(
         handles=handles,
         loc="upper center",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -20,7 +21,7 @@ _J_END, _H_END = 12.0, 6.0  # of the picture, unless the data lie beyond
 def phase_diagram(ax: Axes, eb: EmpiricalBayes, interval: Interval | None = None) -> Axes:
     """The paramagnet and the spin glass in the plane of J and H, and the data set with its error bars in it.
 
-    The phases are those of couplings without a mean and of a uniform field (Sherrington and Kirkpatrick), at beta = 1,
+    The phases are those of couplings without a mean and of a uniform field (Sherrington and Kirkpatrick), beta = 1,
     with the line of de Almeida and Thouless between them from :func:`bayesing.replica.at_line`; 1/J is what is called
     temperature, H/J the field, where J is the unit. The axes are linear near 0 and compressed far out, x/(1 + x), so
     that the whole plane is in the picture.
@@ -50,7 +51,7 @@ def phase_diagram(ax: Axes, eb: EmpiricalBayes, interval: Interval | None = None
         [[max(inside[0] - low, 0.0)], [max(min(high, J_end) - inside[0], 0.0)]],
         [[max(inside[1] - max(H_low, -H_end), 0.0)], [max(min(H_high, H_end) - inside[1], 0.0)]],
     ]
-    style = {"color": "C0", "markersize": 7, "capsize": 3, "zorder": 5, "clip_on": False}
+    style: dict[str, Any] = {"color": "C0", "markersize": 7, "capsize": 3, "zorder": 5, "clip_on": False}
     marker = "o" if math.isfinite(J) else ">"
     ax.errorbar(*inside, xerr=bars[0], yerr=bars[1], fmt=marker, label=_legend(eb, J, H), **style)
     if high > J_end and math.isfinite(J):
@@ -89,10 +90,10 @@ def _legend(eb: EmpiricalBayes, J: float, H: float) -> str:
 
 def _squash(x: NDArray[np.float64]) -> NDArray[np.float64]:
     """x/(1 + |x|), without 0/0 at infinity."""
-    return np.sign(x) * (1 - 1 / (1 + np.abs(x)))
+    return np.asarray(np.sign(x) * (1 - 1 / (1 + np.abs(x))))
 
 
 def _stretch(y: NDArray[np.float64]) -> NDArray[np.float64]:
     """The inverse; matplotlib asks for it beyond ±1, too."""
     y = np.clip(y, -0.999, 0.999)
-    return y / (1 - np.abs(y))
+    return np.asarray(y / (1 - np.abs(y)))

@@ -19,12 +19,12 @@ _NAMES = {2: ("pair", "$C_{ij}$"), 3: ("triplet", "$T_{ijk}$")}
 def predicted_correlations(ax: Axes, prediction: Prediction, order: int = 2) -> Axes:
     """Connected correlations of pairs (``order=2``) or triplets (3) as observed, against those of the model.
 
-    The prediction is on the horizontal axis: noise is nearly all in what is observed, so that points of a perfect model
-    scatter up and down around the diagonal. The axes have scales of their own. More than 2000 points are counted in
-    hexagons, and the means of the tenth with the smallest predictions, of the next, ... are shown. The cross shows the
-    typical (median) standard error of either side. In the title, with what a perfect model would have in brackets:
-    the correlation coefficient, the slope of the observed on the predicted, and chi^2, the mean square of residuals in
-    units of their standard errors.
+    The prediction is on the horizontal axis: noise is nearly all in what is observed, so that points of a perfect
+    model scatter up and down around the diagonal. The axes have scales of their own. More than 2000 points are
+    counted in hexagons. Of 100 and more, the means of the tenth with the smallest predictions, of the next, ... are
+    shown. The cross shows the typical (median) standard error of either side. In the title, with what a perfect model
+    would have in brackets: the correlation coefficient, the slope of the observed on the predicted, and chi^2, the
+    mean square of residuals in units of their standard errors.
     """
     found = prediction.of(order)
     kind, symbol = _NAMES[order]
@@ -46,12 +46,10 @@ def predicted_correlations(ax: Axes, prediction: Prediction, order: int = 2) -> 
         means = np.array([[found.predicted[part].mean(), found.observed[part].mean()] for part in parts])
         ax.plot(*means.T, "o", color="C1", markeredgecolor=background(ax), label="means of tenths")
     errors = [float(np.median(error)) for error in (found.predicted_error, found.observed_error)]
-    middle = [
-        x[1] - max(0.06 * (x[1] - x[0]), 1.2 * errors[0]),
-        y[0] + max(0.06 * (y[1] - y[0]), 1.2 * errors[1]),
-    ]
+    right = x[1] - max(0.06 * (x[1] - x[0]), 1.2 * errors[0])
+    down = y[0] + max(0.06 * (y[1] - y[0]), 1.2 * errors[1])
     ax.errorbar(
-        *middle, xerr=errors[0], yerr=errors[1], color=text_colour(), capsize=2, label="standard errors"
+        right, down, xerr=errors[0], yerr=errors[1], color=text_colour(), capsize=2, label="standard errors"
     )
     ax.set_xlim(x)
     ax.set_ylim(y)

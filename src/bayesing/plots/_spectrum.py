@@ -28,9 +28,9 @@ def correlation_spectrum(ax: Axes, spins: ArrayLike, gamma: float | None = None)
     eigenvalues that are 0 are stated and not drawn. The dotted line is the edge with an allowance for finite n and N
     (Tracy and Widom), which independent spins exceed in 1 of 100 data sets; those beyond it are marked and counted.
 
-    With ``gamma``, that of :class:`EmpiricalBayes`, the density that couplings of this strength would give is drawn as
-    well, in the paramagnet, where it is known (see :func:`bayesing.hyper.spectral.law`). The axis is logarithmic if the
-    largest eigenvalue lies far out.
+    With ``gamma``, that of :class:`EmpiricalBayes`, the density that couplings of this strength would give is drawn
+    as well, in the paramagnet, where it is known (see :func:`bayesing.hyper.spectral.law`). The axis is logarithmic
+    if the largest eigenvalue lies far out.
     """
     data = as_spins(spins)
     spectrum, scale = spectrum_of(data)
@@ -41,7 +41,9 @@ def correlation_spectrum(ax: Axes, spins: ArrayLike, gamma: float | None = None)
     logarithmic = d.max() > _FAR * edge
     bins = _bins(d, edge, logarithmic, n, nu)
 
-    counts, _, _ = ax.hist(d, bins=bins, color="C0", alpha=0.6, label=f"data, $n$ = {n}, $N$ = {len(data)}")
+    counts, _, _ = ax.hist(
+        d, bins=bins.tolist(), color="C0", alpha=0.6, label=f"data, $n$ = {n}, $N$ = {len(data)}"
+    )
     x, density = marchenko_pastur(n, nu)
     ax.plot(x, n * density * _width(x, bins, logarithmic), color=text_colour(), label="independent spins")
     g = 0.0 if gamma is None or math.isinf(scale) else gamma / scale
@@ -85,7 +87,7 @@ def largest_of_noise(n: int, nu: float) -> float:
     which this is the 95% point. In a correlation matrix the diagonal is fixed, which makes large values rarer.
     """
     a, b = math.sqrt(max(nu - 0.5, 0.5)), math.sqrt(n - 0.5)
-    return ((a + b) ** 2 + _TRACY_WIDOM * (a + b) * (1 / a + 1 / b) ** (1 / 3)) / nu
+    return float((a + b) ** 2 + _TRACY_WIDOM * (a + b) * (1 / a + 1 / b) ** (1 / 3)) / nu
 
 
 def _bins(d: Array, edge: float, logarithmic: bool, n: int, nu: float) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
-from matplotlib.colors import Colormap, LinearSegmentedColormap, to_rgba
+from matplotlib.colors import Colormap, LinearSegmentedColormap, to_hex, to_rgba
 
 _LONGEST = 24  # letters of a name
 
@@ -30,7 +30,7 @@ def background(ax: Axes) -> tuple[float, float, float]:
 def diverging(ax: Axes) -> Colormap:
     """Blue below 0, red above, and 0 in the colour of the background: what is not there is not seen."""
     low, high = _ON_DARK if _lightness(background(ax)) < 0.5 else _ON_LIGHT
-    return LinearSegmentedColormap.from_list("diverging", [*low, background(ax), *high])
+    return LinearSegmentedColormap.from_list("diverging", [*low, to_hex(background(ax)), *high])
 
 
 def sign_colours(ax: Axes) -> tuple[str, str]:
