@@ -2,8 +2,8 @@
 Where do the data lie?
 ======================
 
-Spins are simulated in the paramagnet and in the spin glass, and placed in the phase diagram of the model of Sherrington
-and Kirkpatrick. The eigenvalues of their correlations tell the two apart as well.
+Spins are simulated in the paramagnet and in the spin glass, and placed in the phase diagram of the model of
+Sherrington and Kirkpatrick. The eigenvalues of their correlations tell the two apart as well.
 """
 
 # %%

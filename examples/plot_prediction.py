@@ -2,13 +2,13 @@
 Does the model predict?
 =======================
 
-A Boltzmann machine is fitted to some samples, and its correlations are compared with those of others, which it has not
-seen: of pairs, and of triplets, which no coupling was fitted to.
+A Boltzmann machine is fitted to some samples, and its correlations are compared with those of others, which it has
+not seen: of pairs, and of triplets, which no coupling was fitted to.
 """
 
 # %%
 # Half of the samples for the fit. Up to 15 spins the correlations of the model are exact; of more they come from
-# samples. The true model has a chi^2 of 1, up to its error; the fitted one, whose couplings have errors, a little more.
+# samples. The true model has a chi^2 of 1, up to its error; the fitted one, whose couplings have errors, has more.
 
 import matplotlib.pyplot as plt
 
