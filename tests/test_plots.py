@@ -28,7 +28,7 @@ from samples import random_spins
 @pytest.fixture
 def ax():
     plt.switch_backend("agg")
-    figure, ax = plt.subplots(figsize=(4.6, 4.2), layout="constrained")
+    figure, ax = plt.subplots(figsize=(4.6, 4.2), dpi=50)
     yield ax
     figure.canvas.draw()  # whatever was drawn can be rendered, without a warning
     plt.close(figure)
@@ -444,7 +444,7 @@ def test_odd_data(kind, style):
     ]
     for draw, *arguments in pictures:
         with plt.style.context(style):
-            figure, ax = plt.subplots(layout="constrained", figsize=(4.6, 4.2), dpi=50)
+            figure, ax = plt.subplots(figsize=(4.6, 4.2), dpi=50)
             draw(ax, *arguments)
             figure.canvas.draw()
             assert "black" not in {text.get_color() for text in ax.texts} or style != "dark_background"
