@@ -17,7 +17,7 @@ ROWS = [
     ["spins", "priors", "moments", "ising", "conditionals", "replica", "spectrum"],
     ["sampling", "hyper", "couplings"],
     ["generator"],
-    ["calibration"],
+    ["calibration", "prediction"],
     ["empirical_bayes", "boltzmann_machine"],
     ["io", "datasets", "plots"],
     ["experiments"],

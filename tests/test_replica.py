@@ -4,9 +4,12 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.integrate import quad
+from scipy.optimize import brentq
 
 import bayesing as bs
 from bayesing.replica import (
+    at_line,
     collective_variance,
     field,
     field_error,
@@ -35,6 +38,30 @@ def test_order_parameters_solve_their_equations_by_another_quadrature():
     z, w = np.polynomial.hermite_e.hermegauss(80)
     t = np.tanh(H + J0 * M + np.sqrt(gamma * q) * z)
     assert (M, q) == pytest.approx((w @ t / w.sum(), w @ t**2 / w.sum()), abs=1e-8)
+
+
+@pytest.mark.parametrize("H", [-0.2, 1.3])
+def test_the_line_of_de_almeida_and_thouless_from_its_definition(H):
+    """Two nested searches, for q given J and for J, with adaptive quadrature."""
+
+    def mean(f, J, q):
+        weight = 1 / np.sqrt(2 * np.pi)
+        return quad(lambda z: weight * np.exp(-z * z / 2) * f(np.tanh(H + J * np.sqrt(q) * z)), -9, 9)[0]
+
+    def distance(J):
+        q = brentq(lambda q: mean(lambda t: t**2, J, q) - q, 1e-9, 1)
+        return 1 - J**2 * mean(lambda t: (1 - t**2) ** 2, J, q)
+
+    assert at_line(H) == pytest.approx(brentq(distance, 1.0, 6.0), rel=1e-7)
+
+
+def test_the_line_of_de_almeida_and_thouless_near_its_end():
+    assert at_line(0.0) == pytest.approx(1, abs=1e-12)
+    for H in (3e-4, -1e-3):
+        assert at_line(H) - 1 == pytest.approx((3 / 4 * H**2) ** (1 / 3), rel=1e-3)
+    # At strong fields J E[(1 - t^2)^2] is 4/3 times the Gaussian density of t = 0.
+    J = at_line(40.0)
+    assert J * 4 / 3 / np.sqrt(2 * np.pi) * np.exp(-((40 / J) ** 2) / 2) == pytest.approx(1, rel=0.1)
 
 
 def test_without_couplings_the_field_is_that_of_a_free_spin():

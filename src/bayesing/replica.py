@@ -59,6 +59,25 @@ def order_parameters(H: float, gamma: float, J0: float = 0.0) -> tuple[float, fl
     return M, q
 
 
+def at_line(H: float) -> float:
+    r"""J on the line of de Almeida and Thouless at the field H, where 1 - gamma r = 0; the spin glass lies above.
+
+    With local fields of mean H and standard deviation s, :math:`\gamma = 1/E[(1-t^2)^2]` and :math:`\gamma q =
+    s^2` leave one equation for s, :math:`s^2 E[(1-t^2)^2] = E[t^2]`. Near H = 0 it is :math:`\frac43 s^6 = H^2`,
+    so that :math:`J = 1 + (\frac34 H^2)^{1/3}`. A mean coupling adds :math:`J_0 M` to the field.
+    """
+
+    def excess(s: float) -> float:
+        t2 = local_tanh(H, s * s) ** 2
+        return s * s * average((1 - t2) ** 2) - average(t2)
+
+    high = 1.0 + abs(H)
+    while excess(high) < 0:
+        high *= 2
+    s = brentq(excess, 0.0, high, xtol=1e-14)
+    return 1 / math.sqrt(average((1 - local_tanh(H, s * s) ** 2) ** 2))
+
+
 def field(moments: SpinMoments, gamma: float, J0: float = 0.0) -> float:
     """H that gives the mean spin M, with the measured q, as if it were the same for all spins."""
     M, variance = moments.M, gamma * overlap(moments)

@@ -1,0 +1,125 @@
+"""The evidence of the couplings' strength, and estimates against the truth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from numpy.typing import NDArray
+
+from ..empirical_bayes import EmpiricalBayes
+from ._style import text_colour
+
+_POINTS = 200
+_GRID = 25, 51  # fields and strengths of the surface
+_DEEPEST = 3.0  # ln of the evidence: decisive, whatever the prior
+_LEVELS = [-(4.0**k) / 2 for k in range(7, -1, -1)]
+_DUSK = ListedColormap(mpl.colormaps["cividis"](np.linspace(0, 0.72, 256)))  # dark enough for white lines
+
+
+def evidence_curve(ax: Axes, eb: EmpiricalBayes, J_max: float = 1.5, J_true: float | None = None) -> Axes:
+    """Log evidence of a fitted estimator against J, at its H, relative to that of no couplings.
+
+    The estimate of "spectral" lies above the maximum: it is corrected for what the evidence leaves out. The picture
+    reaches to ``J_max``, or further if the estimate does. Only "spectral" and "plefka" have an evidence.
+    """
+    J_max = max([J_max, *(1.3 * J for J in (eb.J_, J_true or 0.0) if math.isfinite(J))])
+    J = np.linspace(0, J_max, _POINTS)
+    curve = eb.evidence(eb.H_ if math.isfinite(eb.H_) else 0.0, J**2)
+    scale = eb.moments_.n * eb.moments_.N  # per spin and sample it would be tiny: show the log-likelihood
+    curve = scale * (curve - curve[0])
+    ax.plot(J, curve, color="C0")
+    peak = max(float(np.nanmax(curve)), 0.0)
+    deep = max(peak / 2, _DEEPEST)  # beyond the maximum the curve falls without end
+    ax.set_ylim(max(-deep, 1.1 * float(np.nanmin(curve)) - 0.1), 1.1 * peak + 0.1 * deep)
+    ax.set_xlim(0, J_max)
+    if math.isfinite(eb.J_):
+        within = f" ± {eb.J_error_:.3f}" if math.isfinite(eb.J_error_) else ""
+        ax.axvline(eb.J_, color="C0", linestyle="--", label=f"estimate, $J$ = {eb.J_:.3f}{within}")
+        if within:
+            ax.axvspan(max(eb.J_ - eb.J_error_, 0), eb.J_ + eb.J_error_, color="C0", alpha=0.15, linewidth=0)
+    else:
+        ax.plot([], [], " ", label="no maximum: $J$ is unbounded")
+    if J_true is not None:
+        ax.axvline(J_true, color=text_colour(), alpha=0.7, linestyle=":", label=f"truth, $J$ = {J_true:g}")
+    ax.set_xlabel(r"strength of the couplings $J = \sqrt{\gamma}$")
+    ax.set_ylabel("log evidence relative to $J = 0$")
+    ax.legend()
+    return ax
+
+
+def evidence_surface(ax: Axes, eb: EmpiricalBayes) -> Axes:
+    """Contours of the paper's log evidence over H and J, with the estimate; for method "plefka".
+
+    Drawn is n N L_EB relative to its maximum on the map; lines are at -1/2, -2, -8, ..., -8192, which would be 1, 2,
+    4, ... standard deviations of a Gaussian. Where the expansion has no extremum, nothing is drawn. With a field and
+    strong couplings the estimate may be stationary on another branch than the one drawn, and then is no maximum of
+    it. Where J is infinite, an arrow points to it.
+    """
+    if eb.method_ != "plefka":
+        raise ValueError(
+            f'evidence_surface needs method="plefka", whose evidence depends on H: found "{eb.method_}". '
+            "Use evidence_curve."
+        )
+    infinite = math.isinf(eb.J_)
+    J_top = 2.0 if infinite else max(0.3, 2 * eb.J_) if eb.J_ else 1.0
+    middle = eb.H_ if math.isfinite(eb.H_) else math.atanh(eb.moments_.M)
+    reach = min(max(0.2, 0.5 * abs(middle), 4 * eb.H_error_ if math.isfinite(eb.H_error_) else 0.0), 2.0)
+    H = middle + reach * _dense_in_the_middle(_GRID[0])
+    J = np.linspace(0, J_top, _GRID[1])
+    if not infinite:  # and points close to the estimate
+        J = np.unique(np.clip(np.append(J, eb.J_ + J_top / 2 * _dense_in_the_middle(_GRID[1])), 0, J_top))
+    surface = eb.moments_.n * eb.moments_.N * eb.evidence(H[:, None], J**2)
+    surface -= np.nanmax(surface)
+    shade = np.sqrt(np.minimum(-surface, -2 * _LEVELS[0]))  # turns a parabola into a cone: a slope everywhere
+    ax.pcolormesh(J, H, -shade, cmap=_DUSK, shading="gouraud", rasterized=True)
+    lines = ax.contour(J, H, surface, levels=_LEVELS, colors="white", linewidths=0.8, linestyles="solid")
+    ax.clabel(lines, fmt=lambda level: f"−{-level:g}", fontsize="small")
+    _mark_estimate(ax, eb, J_top, middle, infinite)
+    ax.set_xlim(0, J_top)
+    ax.set_ylim(H[0], H[-1])
+    ax.set_xlabel(r"strength of the couplings $J = \sqrt{\gamma}$")
+    ax.set_ylabel("field $H$")
+    return ax
+
+
+def _dense_in_the_middle(points: int) -> NDArray[np.float64]:
+    """From -1 to 1."""
+    return np.sinh(np.linspace(-4, 4, points)) / math.sinh(4)
+
+
+def _mark_estimate(ax: Axes, eb: EmpiricalBayes, J_top: float, H: float, infinite: bool) -> None:
+    style: dict[str, Any] = {
+        "color": "C1",
+        "markeredgecolor": "white",
+        "markersize": 10,
+        "clip_on": False,
+        "zorder": 5,
+    }
+    if infinite:
+        ax.plot([J_top], [H], ">", linestyle="", label="no maximum: $J$ is unbounded", **style)
+    else:
+        ax.plot(
+            [eb.J_], [H], "o", linestyle="", label=f"estimate, $J$ = {eb.J_:.3f}, $H$ = {H:+.3f}", **style
+        )
+    ax.legend(loc="upper left")
+
+
+def recovery(ax: Axes, J_true: Sequence[float], estimates: Sequence[Sequence[float]]) -> Axes:
+    """Estimates of J against the truth: every repeat, their mean, and the diagonal."""
+    top = 1.05 * max(max(J_true), max(max(repeats) for repeats in estimates))
+    ax.plot([0, top], [0, top], color=text_colour(), alpha=0.4, linewidth=1, label="truth")
+    for J, repeats in zip(J_true, estimates, strict=True):
+        ax.plot([J] * len(repeats), repeats, ".", color="C0", alpha=0.4)
+    ax.plot(J_true, [np.mean(repeats) for repeats in estimates], "o-", color="C0", label="mean estimate")
+    ax.set_xlim(-0.02 * top, top)
+    ax.set_ylim(-0.02 * top, top)
+    ax.set_xlabel("$J$ of the model")
+    ax.set_ylabel("$J$ estimated")
+    ax.legend()
+    return ax

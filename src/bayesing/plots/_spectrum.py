@@ -1,0 +1,113 @@
+"""The eigenvalues of the correlations against those of independent spins."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike, NDArray
+
+from ..hyper.spectral import law
+from ..spectrum import spectrum_of
+from ..spins import as_spins
+from ._style import text_colour
+
+Array = NDArray[np.float64]
+
+_TRACY_WIDOM = 0.98  # its 95% point, for real matrices
+_FAR = 4.0  # times the edge: a logarithmic axis from here on
+_NODES = 1000
+
+
+def correlation_spectrum(ax: Axes, spins: ArrayLike, gamma: float | None = None) -> Axes:
+    """Eigenvalues of the correlation matrix of the spins that vary, and what independent spins would have.
+
+    The matrix is that of the standardised spins, so that the mean of all n eigenvalues is 1. The curve is the density
+    of Marchenko and Pastur with the ratio n/(N - 1), times n and the width of a bin. Where N <= n, the n - N + 1
+    eigenvalues that are 0 are stated and not drawn. The dotted line is the edge with an allowance for finite n and N
+    (Tracy and Widom), which independent spins exceed in 1 of 100 data sets; those beyond it are marked and counted.
+
+    With ``gamma``, that of :class:`EmpiricalBayes`, the density that couplings of this strength would give is drawn
+    as well, in the paramagnet, where it is known (see :func:`bayesing.hyper.spectral.law`). The axis is logarithmic
+    if the largest eigenvalue lies far out.
+    """
+    data = as_spins(spins)
+    spectrum, scale = spectrum_of(data)
+    n, nu = round(spectrum.n), spectrum.nu
+    d = spectrum.d[: min(n, int(nu))] if nu < n else spectrum.d
+    edge = largest_of_noise(n, nu)
+    beyond = d[d > edge]
+    logarithmic = d.max() > _FAR * edge
+    bins = _bins(d, edge, logarithmic, n, nu)
+
+    counts, _, _ = ax.hist(
+        d, bins=bins.tolist(), color="C0", alpha=0.6, label=f"data, $n$ = {n}, $N$ = {len(data)}"
+    )
+    x, density = marchenko_pastur(n, nu)
+    ax.plot(x, n * density * _width(x, bins, logarithmic), color=text_colour(), label="independent spins")
+    g = 0.0 if gamma is None or math.isinf(scale) else gamma / scale
+    if 0 < g < 1:
+        predicted = law(g, nu, n, _NODES)
+        x, density = _density(predicted.d[:_NODES], predicted.w[:_NODES] / n)  # without those that are 0
+        fitted = f"couplings of $J$ = {math.sqrt(gamma or 0):.2f}"
+        ax.plot(x, n * density * _width(x, bins, logarithmic), color="C1", linestyle="--", label=fitted)
+    ax.axvline(edge, color=text_colour(), alpha=0.7, linestyle=":")
+    counted = f"{len(beyond)} beyond what noise gives"
+    # Just above the axis, where neither bars nor curves hide them.
+    ax.plot(beyond, np.full(len(beyond), 0.02), "v", color="C1", markersize=6, label=counted, clip_on=False,
+            transform=ax.get_xaxis_transform())  # fmt: skip
+    if nu < n:
+        ax.plot([], [], " ", label=f"{n - int(nu)} of {n} eigenvalues are 0, as $N$ ≤ $n$")
+    if logarithmic:
+        ax.set_xscale("log")
+    ax.set_xlim(bins[0], bins[-1])
+    ax.set_ylim(0, min(ax.get_ylim()[1], 2 * float(np.max(counts))))  # a density may diverge at 0
+    ax.set_xlabel("eigenvalue of the correlation matrix")
+    ax.set_ylabel("eigenvalues per bin")
+    ax.legend(fontsize="small")
+    return ax
+
+
+def marchenko_pastur(n: int, nu: float) -> tuple[Array, Array]:
+    """Density of the non-zero eigenvalues of independent spins, at points between its edges; its sum is min(1, nu/n).
+
+    With c = n/nu it is sqrt((b - x)(x - a))/(2 pi c x), a and b being (1 -+ sqrt(c))^2.
+    """
+    c = n / nu
+    low, high = (1 - math.sqrt(c)) ** 2, (1 + math.sqrt(c)) ** 2
+    x = (low + high) / 2 - (high - low) / 2 * np.cos(np.linspace(0, math.pi, 402))[1:-1]
+    return x, np.sqrt((high - x) * (x - low)) / (2 * math.pi * c * x)
+
+
+def largest_of_noise(n: int, nu: float) -> float:
+    """What the largest eigenvalue of independent spins exceeds with probability 0.01, about.
+
+    The law of Tracy and Widom is centred and scaled as for covariance matrices (I. Johnstone, 2001; Z. Ma, 2012), of
+    which this is the 95% point. In a correlation matrix the diagonal is fixed, which makes large values rarer.
+    """
+    a, b = math.sqrt(max(nu - 0.5, 0.5)), math.sqrt(n - 0.5)
+    return float((a + b) ** 2 + _TRACY_WIDOM * (a + b) * (1 / a + 1 / b) ** (1 / 3)) / nu
+
+
+def _bins(d: Array, edge: float, logarithmic: bool, n: int, nu: float) -> Array:
+    """Some thirty across the bulk, fewer of few eigenvalues."""
+    across = int(min(max(2 * math.sqrt(len(d)), 5), 30))
+    if not logarithmic:
+        step = edge / across
+        return step * np.arange(math.ceil(max(d.max(), edge) / step * 1.02) + 1)
+    low = min((1 - math.sqrt(n / nu)) ** 2, float(d.min()))
+    low = max(low, edge / 300)
+    step = math.log(edge / low) / across
+    return np.asarray(low * np.exp(step * np.arange(math.ceil(math.log(d.max() / low) / step * 1.02) + 1)))
+
+
+def _width(x: Array, bins: Array, logarithmic: bool) -> Array:
+    """Of a bin at x."""
+    return x * math.log(bins[1] / bins[0]) if logarithmic else np.full(len(x), bins[1] - bins[0])
+
+
+def _density(d: Array, share: Array) -> tuple[Array, Array]:
+    """Between neighbouring points of a spectrum that are so many of it."""
+    cumulated = np.cumsum(share) - share / 2
+    return (d[1:] + d[:-1]) / 2, np.diff(cumulated) / np.diff(d)

@@ -1,0 +1,485 @@
+import math
+import warnings
+from itertools import pairwise
+from types import SimpleNamespace
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_rgb
+from numpy.testing import assert_allclose
+
+import bayesing as bs
+from bayesing import plots
+from bayesing.boltzmann_machine import Coupling
+from bayesing.calibration import Interval
+from bayesing.hyper.spectral import law
+from bayesing.plots._couplings import order_of
+from bayesing.plots._network import layout
+from bayesing.plots._spectrum import largest_of_noise, marchenko_pastur
+from bayesing.plots._style import name_of
+from bayesing.prediction import predict
+from bayesing.replica import at_line
+
+from samples import random_spins
+
+
+@pytest.fixture
+def ax():
+    plt.switch_backend("agg")
+    figure, ax = plt.subplots(figsize=(4.6, 4.2), dpi=50)
+    yield ax
+    figure.canvas.draw()  # whatever was drawn can be rendered, without a warning
+    plt.close(figure)
+
+
+@pytest.fixture(scope="module")
+def votes():
+    data = bs.load_senate109()
+    return pd.DataFrame(data.spins, columns=data.names)
+
+
+@pytest.fixture(scope="module")
+def senate(votes):
+    return bs.BoltzmannMachine(prior="laplace").fit(votes)
+
+
+@pytest.fixture(scope="module")
+def sim():
+    return bs.simulate(n_spins=40, n_samples=80, J=0.6, H=0.2, seed=1)
+
+
+def machine(J, names=None, error=0.01):
+    """What pictures need of a BoltzmannMachine."""
+    J = np.asarray(J, dtype=float)
+    names = [f"x{i}" for i in range(len(J))] if names is None else names
+
+    def strongest(k):
+        i, j = np.triu_indices(len(J), 1)
+        order = np.argsort(-np.abs(J[i, j]), kind="stable")[:k]
+        return [
+            Coupling(int(a), int(b), names[a], names[b], float(J[a, b]), error)
+            for a, b in zip(i[order], j[order], strict=True)
+        ]
+
+    return SimpleNamespace(couplings_=J, names=lambda: names, strongest=strongest)
+
+
+def texts(ax):
+    """All that is written in the picture: notes, legend, title."""
+    legend = ax.get_legend().get_texts() if ax.get_legend() else []
+    return "\n".join([*(text.get_text() for text in [*ax.texts, *legend]), ax.get_title(loc="left")])
+
+
+# The evidence
+
+ENDLESS = [[1, -1, -1], [1, -1, 1], [1, 1, 1]]  # the paper's gamma is infinite
+
+
+def test_the_curve_is_the_evidence_and_reaches_beyond_the_estimate(ax, sim):
+    eb = bs.EmpiricalBayes(method="spectral").fit(sim.spins)
+    assert plots.evidence_curve(ax, eb, J_max=0.1, J_true=0.6) is ax
+    J, curve = ax.lines[0].get_data()
+    assert J[0] == 0 and J[-1] == pytest.approx(1.3 * max(eb.J_, 0.6)) and ax.get_xlim()[1] == J[-1]
+    assert_allclose(curve, 40 * 80 * eb.evidence(eb.H_, J**2))
+    assert ax.lines[1].get_xdata()[0] == eb.J_ and f"{eb.J_:.3f} ± {eb.J_error_:.3f}" in texts(ax)
+    assert ax.lines[2].get_xdata()[0] == 0.6 and ax.get_ylim()[1] > curve.max()
+
+
+def test_the_curve_without_couplings_and_without_a_maximum(ax):
+    zero = bs.EmpiricalBayes(method="plefka").fit(bs.simulate(30, 40, J=0.0, seed=3).spins)
+    assert zero.case_ == "zero"
+    plots.evidence_curve(ax, zero)
+    assert "= 0.000" in texts(ax) and ax.get_ylim()[0] >= -3
+    ax.clear()
+    with pytest.warns(bs.BoundWarning):
+        infinite = bs.EmpiricalBayes(method="plefka").fit(ENDLESS)
+    assert math.isinf(infinite.J_)
+    plots.evidence_curve(ax, infinite)
+    assert "unbounded" in texts(ax)
+
+
+@pytest.fixture
+def coarse(monkeypatch):
+    monkeypatch.setattr("bayesing.plots._evidence._GRID", (15, 31))
+
+
+def test_the_surface_is_highest_at_the_estimate(ax, coarse):
+    spins = bs.simulate(100, 60, J=0.5, H=0.1, seed=1).spins
+    eb = bs.EmpiricalBayes(method="plefka").fit(spins)
+    assert plots.evidence_surface(ax, eb) is ax
+    (point,) = (line for line in ax.lines if line.get_marker() == "o")
+    assert_allclose(point.get_xydata()[0], [eb.J_, eb.H_])
+    highest = max(ax.collections[1].levels)
+    path = ax.collections[1].get_paths()[list(ax.collections[1].levels).index(highest)]
+    assert highest == -0.5 and path.contains_point(
+        (eb.J_, eb.H_)
+    )  # the innermost contour is around the estimate
+    J, H = path.vertices[len(path.vertices) // 3]
+    drop = 100 * 60 * (eb.evidence(H, J**2) - eb.evidence(eb.H_, eb.gamma_))
+    assert drop == pytest.approx(-0.5, abs=0.1)
+
+
+def test_the_surface_of_other_cases(ax, sim, coarse):
+    with pytest.raises(ValueError, match=r'needs method="plefka".*found "spectral"'):
+        plots.evidence_surface(ax, bs.EmpiricalBayes(method="spectral").fit(sim.spins))
+    with pytest.warns(bs.BoundWarning):
+        infinite = bs.EmpiricalBayes(method="plefka").fit(ENDLESS)
+    plots.evidence_surface(ax, infinite)
+    assert "unbounded" in texts(ax) and any(line.get_marker() == ">" for line in ax.lines)
+
+
+def test_recovery(ax):
+    assert plots.recovery(ax, [0.0, 0.5], [[0.1, 0.2], [0.4, 0.6]]) is ax
+    assert_allclose(ax.lines[-1].get_xydata(), [[0, 0.15], [0.5, 0.5]])
+
+
+# Phases
+
+
+def bar_ends(ax):
+    """Ends of the error bars of J and of H."""
+    return [np.array(c.get_segments()[0]) for c in ax.containers[0].lines[2]]
+
+
+def test_the_data_lie_where_they_belong(ax, sim):
+    eb = bs.EmpiricalBayes().fit(sim.spins)
+    assert plots.phase_diagram(ax, eb) is ax
+    assert_allclose(ax.containers[0].lines[0].get_xydata()[0], [eb.J_, eb.H_])
+    horizontal, vertical = bar_ends(ax)
+    assert_allclose(horizontal[:, 0], [eb.J_ - eb.J_error_, eb.J_ + eb.J_error_])
+    assert_allclose(vertical[:, 1], [eb.H_ - eb.H_error_, eb.H_ + eb.H_error_])
+    J, H = ax.lines[0].get_data()
+    assert J.min() == pytest.approx(1, abs=1e-3) and abs(H[J.argmin()]) < 1e-3
+    for k in (20, 130):
+        assert J[k] == pytest.approx(at_line(H[k]))
+    assert f"{eb.at_distance_:.2f}" in texts(ax)
+
+
+def test_a_calibrated_interval_takes_the_place_of_errors(ax, sim):
+    eb = bs.EmpiricalBayes().fit(sim.spins)
+    plots.phase_diagram(ax, eb, Interval((0.4, math.inf), (0.1, 0.3), 0.7, 0.2, 0.9, 40))
+    horizontal, vertical = bar_ends(ax)
+    assert_allclose(horizontal[:, 0], [0.4, ax.get_xlim()[1]])
+    assert_allclose(vertical[:, 1], [0.1, 0.3])
+    assert any(line.get_marker() == ">" for line in ax.lines)  # the bar has no end
+
+
+def test_a_mean_coupling_acts_as_a_field(ax, sim):
+    eb = bs.EmpiricalBayes(mean_coupling=True).fit(sim.spins)
+    plots.phase_diagram(ax, eb)
+    found = ax.containers[0].lines[0].get_ydata()[0]
+    assert found == pytest.approx(eb.H_ + eb.J0_ * eb.moments_.M) and found != eb.H_
+    assert "J_0 M" in ax.get_ylabel()
+
+
+@pytest.mark.parametrize("J", [0.0, 50.0, math.inf])
+def test_any_strength_is_in_the_picture(ax, sim, J):
+    eb = bs.EmpiricalBayes().fit(sim.spins)
+    eb.J_, eb.J_error_, eb.H_ = J, math.nan if J == 50 else math.inf, -math.inf if math.isinf(J) else -9.0
+    plots.phase_diagram(ax, eb)
+    x, y = ax.containers[0].lines[0].get_xydata()[0]
+    assert ax.get_xlim()[0] <= x <= ax.get_xlim()[1] and ax.get_ylim()[0] <= y <= ax.get_ylim()[1]
+    assert ("unbounded" in texts(ax)) == math.isinf(J)
+
+
+# The spectrum
+
+
+@pytest.mark.parametrize(("n", "nu"), [(60, 99), (99, 60)])
+def test_the_density_of_marchenko_and_pastur(n, nu):
+    """Its edges, its mass and mean, and the limit of weak couplings."""
+    x, density = marchenko_pastur(n, nu)
+    c = n / nu
+    low, high = (1 - math.sqrt(c)) ** 2, (1 + math.sqrt(c)) ** 2
+    assert low < x[0] < low + 1e-3 and high - 1e-3 < x[-1] < high
+
+    def mean(power):
+        return np.trapezoid(density * x**power, x)
+
+    assert mean(0) == pytest.approx(min(1, nu / n), rel=1e-3)
+    assert mean(1) == pytest.approx(1, rel=1e-3)
+    assert mean(2) == pytest.approx(1 + c, rel=1e-3)
+    weak = law(1e-4, nu, n)
+    assert weak.w @ weak.d**3 / n == pytest.approx(mean(3), rel=2e-3)
+
+
+def test_independent_spins_pass_the_edge_in_one_of_100():
+    rng = np.random.default_rng(0)
+    n, N, passed = 30, 60, 0
+    for _ in range(600):
+        X = np.where(rng.random((N, n)) < 0.4, 1, -1)
+        passed += np.linalg.eigvalsh(np.corrcoef(X.T))[-1] > largest_of_noise(n, N - 1)
+    assert 0 < passed < 14  # 6 expected, give or take 2.4
+
+
+def bars(ax):
+    return sum(patch.get_height() for patch in ax.patches)
+
+
+def test_the_spectrum_is_that_of_the_correlation_matrix(ax):
+    X = bs.simulate(40, 200, J=0.7, H=0.3, seed=3).spins
+    assert plots.correlation_spectrum(ax, X, gamma=0.49) is ax
+    d = np.linalg.eigvalsh(np.corrcoef(X.T))
+    assert bars(ax) == 40
+    edge = largest_of_noise(40, 199)
+    marked = next(line for line in ax.lines if line.get_marker() == "v")
+    assert_allclose(np.sort(marked.get_xdata()), d[d > edge], rtol=1e-6)
+    assert f"{(d > edge).sum()} beyond" in texts(ax) and "0.70" in texts(ax)
+    # Either curve, summed over the bins, is the number of eigenvalues.
+    width = ax.patches[0].get_width()
+    for line in ax.lines[:2]:
+        x, y = line.get_data()
+        assert np.trapezoid(y, x) / width == pytest.approx(40, rel=0.02)
+
+
+def test_zero_eigenvalues_are_stated_and_constant_spins_left_out(ax):
+    X = bs.simulate(60, 25, J=0.5, seed=3).spins.copy()
+    X[:, :3] = 1
+    varying = int((np.abs(X.mean(axis=0)) < 1).sum())
+    plots.correlation_spectrum(ax, X)
+    assert bars(ax) == 24 and f"{varying - 24} of {varying} eigenvalues are 0" in texts(ax)
+
+
+def test_far_eigenvalues_make_the_axis_logarithmic(ax, votes):
+    plots.correlation_spectrum(ax, votes)
+    assert ax.get_xscale() == "log" and "2 beyond" in texts(ax)
+    assert ax.get_xlim()[1] > np.linalg.eigvalsh(np.corrcoef(votes.T))[-1]
+
+
+# Couplings
+
+
+def test_the_two_parties_are_blocks(ax, senate, votes):
+    assert plots.coupling_matrix(ax, senate) is ax
+    order = order_of(senate.couplings_)
+    shown = ax.images[0].get_array()
+    assert_allclose(shown, senate.couplings_[np.ix_(order, order)])
+    republican = np.array(["(R" in votes.columns[i] for i in order])
+    if republican[0]:
+        republican = ~republican
+    first = int((~republican).sum())
+    assert (republican ^ (np.arange(84) >= first)).sum() <= 6  # the few who vote with the other party
+    inside, across = shown[:first, :first].mean() + shown[first:, first:].mean(), shown[:first, first:].mean()
+    assert inside > 10 * abs(across)
+    written = [label.get_text() for label in ax.get_yticklabels()]
+    assert "1 name in 4" in ax.get_xlabel() and written[0] == votes.columns[order[2]]
+
+
+def test_colours_are_symmetric_and_end_at_a_percentile(ax):
+    J = np.random.default_rng(0).normal(0, 0.1, (30, 30))
+    J = np.triu(J, 1) + np.triu(J, 1).T
+    J[3, 7] = J[7, 3] = 5.0
+    plots.coupling_matrix(ax, machine(J))
+    low, high = ax.images[0].get_clim()
+    assert low == -high and high == pytest.approx(np.percentile(np.abs(J[np.triu_indices(30, 1)]), 98))
+    assert "98th percentile" in ax.figure.axes[1].get_xlabel()
+    assert_allclose(ax.images[0].get_cmap()(0.5)[:3], to_rgb(ax.get_facecolor()), atol=0.02)  # 0 is not seen
+    assert len(ax.get_yticks()) == len(ax.get_xticks()) == 30 or "1 name in" in ax.get_xlabel()
+
+
+def test_groups_that_couplings_make_of_a_chain_are_found(ax):
+    """Two chains, mixed up: members are mostly not coupled directly."""
+    n, rng = 20, np.random.default_rng(1)
+    mixed = rng.permutation(n)
+    J = np.zeros((n, n))
+    for chain in (mixed[:10], mixed[10:]):
+        for a, b in pairwise(chain):
+            J[a, b] = J[b, a] = 1.0
+    order = order_of(J)
+    assert set(order[:10].tolist()) in ({*mixed[:10].tolist()}, {*mixed[10:].tolist()})
+    assert all(J[a, b] for a, b in pairwise(order[:10]))
+    plots.coupling_matrix(ax, machine(J))
+
+
+def test_many_spins_are_averaged(ax):
+    n = 1250
+    rng = np.random.default_rng(0)
+    block = np.where(np.arange(n) < 500, 1, -1)
+    noise = np.triu(rng.normal(0, 0.05, (n, n)), 1)
+    mixed = rng.permutation(n)
+    J = (noise + noise.T + 0.02 * np.outer(block, block))[np.ix_(mixed, mixed)]
+    np.fill_diagonal(J, 0)
+    plots.coupling_matrix(ax, machine(J))
+    shown = ax.images[0].get_array()
+    assert shown.shape == (417, 417) and "means of 3 × 3" in ax.figure.axes[1].get_xlabel()
+    edge = min(500, 750) // 3
+    corners = [shown[:edge, :edge].mean(), shown[-edge:, -edge:].mean(), -shown[:edge, -edge:].mean()]
+    assert_allclose(corners, 0.02, rtol=0.1)
+
+
+def test_the_network_has_the_strongest_couplings(ax, senate):
+    assert plots.coupling_network(ax, senate, k=12) is ax
+    strongest = senate.strongest(12)
+    names = {name for c in strongest for name in (c.name_i, c.name_j)}
+    assert {text.get_text() for text in ax.texts} == names
+    place = {text.get_text(): text.xy for text in ax.texts}
+    lines = ax.lines[:12][::-1]
+    for line, c in zip(lines, strongest, strict=True):
+        assert_allclose(line.get_xydata(), [place[c.name_i], place[c.name_j]])
+        assert (line.get_linestyle() == "-") == (abs(c.J) >= 2 * c.error)
+    widths = [line.get_linewidth() for line in lines]
+    assert widths == sorted(widths, reverse=True)
+
+
+def test_signs_and_doubts_are_told_apart(ax):
+    J = np.zeros((4, 4))
+    J[0, 1], J[1, 2], J[2, 3] = 0.9, -0.5, 0.1
+    plots.coupling_network(ax, machine(J + J.T, error=0.1))
+    weak, negative, strong = ax.lines[:3]
+    assert weak.get_color() == strong.get_color() != negative.get_color()
+    assert weak.get_linestyle() == "--" and strong.get_linestyle() == "-"
+    assert "within 2 errors" in texts(ax) and "0.9" in texts(ax)
+
+
+@pytest.mark.parametrize("m", [2, 12, 60])
+def test_names_do_not_overlap(m):
+    rng = np.random.default_rng(m)
+    J = np.triu((rng.random((m, m)) < 1.5 / m) * 1.0, 1)
+    boxes, frame = np.stack([rng.uniform(20, 60, m), np.full(m, 14.0)], axis=1), np.array([320.0, 300.0])
+    xy = layout(J + J.T, boxes, frame)
+    assert_allclose(xy, layout(J + J.T, boxes, frame), rtol=0)
+    assert (xy >= boxes / 2 - 1e-9).all() and (xy <= frame - boxes / 2 + 1e-9).all()
+    apart = np.abs(xy[:, None] - xy) - (boxes[:, None] + boxes) / 2
+    i, j = np.triu_indices(m, 1)
+    assert (apart[i, j].max(axis=1) > -1e-6).mean() >= 0.995  # all but one pair in 200
+
+
+def test_coupled_spins_stand_together():
+    J = np.zeros((30, 30))
+    for a in range(0, 30, 3):
+        J[a, a + 1] = J[a + 1, a + 2] = 1
+    J = J + J.T
+    xy = layout(J, np.full((30, 2), 10.0), np.array([300.0, 300.0]))
+    distance = np.linalg.norm(xy[:, None] - xy, axis=2)
+    assert distance[J > 0].mean() < 0.4 * distance[J == 0].mean()
+
+
+# Predictions
+
+
+@pytest.fixture(scope="module")
+def prediction(sim):
+    return predict(bs.IsingModel(sim.couplings, sim.fields), sim.spins, n_samples=500)
+
+
+def test_predictions_against_observations(ax, prediction):
+    assert plots.predicted_correlations(ax, prediction) is ax
+    x, y = ax.lines[0].get_data()
+    assert_allclose(x, prediction.pairs.predicted)
+    assert_allclose(y, prediction.pairs.observed)
+    assert f"{prediction.pairs.correlation:.2f}" in texts(ax) and f"{prediction.pairs.chi2:.2f}" in texts(ax)
+    horizontal, vertical = bar_ends(ax)
+    assert np.ptp(horizontal[:, 0]) == pytest.approx(2 * np.median(prediction.pairs.predicted_error))
+    assert np.ptp(vertical[:, 1]) == pytest.approx(2 * np.median(prediction.pairs.observed_error))
+    means = next(line for line in ax.lines if line.get_label() == "means of tenths").get_data()
+    lowest = np.argsort(prediction.pairs.predicted)[:78]
+    assert means[1][0] == pytest.approx(prediction.pairs.observed[lowest].mean())
+
+
+def test_many_points_are_counted(ax, prediction):
+    plots.predicted_correlations(ax, prediction, order=3)
+    assert ax.collections[0].get_array().sum() == math.comb(40, 3) == len(prediction.triplets.observed)
+    assert "triplet" in ax.get_xlabel()
+
+
+def test_nothing_to_compare(ax):
+    two = predict(bs.IsingModel([[0, 0.5], [0.5, 0]]), [[1, 1], [1, -1], [-1, -1]])
+    plots.predicted_correlations(ax, two, order=3)
+    assert "no triplets" in texts(ax)
+    ax.clear()
+    plots.predicted_correlations(ax, two)
+    assert len(ax.lines[0].get_xdata()) == 1
+    with pytest.raises(ValueError, match="order must be"):
+        plots.predicted_correlations(ax, two, order=1)
+
+
+# All of them
+
+
+ODD = {
+    "free": "default",
+    "two spins": "dark_background",
+    "few samples": "default",
+    "constant columns": "dark_background",
+    "copies": "ggplot",
+}
+
+
+def odd(kind):
+    rng = np.random.default_rng(0)
+    if kind == "free":
+        return np.where(rng.random((60, 12)) < 0.5, 1, -1)
+    if kind == "two spins":
+        return random_spins(12, 2)
+    if kind == "few samples":
+        return random_spins(4, 6, seed=2)
+    X = random_spins(30, 8)
+    X[:, 0] = 1
+    if kind == "copies":
+        X[:, 1] = X[:, 2]
+    return X
+
+
+@pytest.mark.parametrize(("kind", "style"), ODD.items())
+def test_odd_data(kind, style):
+    X = odd(kind)
+    frame = pd.DataFrame(X, columns=[NAMES[i % len(NAMES)] + str(i) for i in range(X.shape[1])])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bs.BayesingWarning)
+        eb = bs.EmpiricalBayes(method="spectral").fit(X)
+        paper = bs.EmpiricalBayes(method="plefka").fit(X)
+        bm = bs.BoltzmannMachine(method="spectral").fit(frame)
+        found = predict(bm.model_, X)
+    pictures = [
+        (plots.evidence_curve, eb),
+        (plots.evidence_curve, paper),
+        (plots.phase_diagram, paper),
+        (plots.correlation_spectrum, X, eb.gamma_),
+        (plots.coupling_matrix, bm),
+        (plots.coupling_network, bm),
+        (plots.predicted_correlations, found),
+        (plots.predicted_correlations, found, 3),
+    ]
+    for draw, *arguments in pictures:
+        with plt.style.context(style):
+            figure, ax = plt.subplots(figsize=(4.6, 4.2), dpi=50)
+            draw(ax, *arguments)
+            figure.canvas.draw()
+            assert "black" not in {text.get_color() for text in ax.texts} or style != "dark_background"
+            plt.close(figure)
+
+
+NAMES = [
+    "a$b",
+    "$x_1$",
+    "a_very_long_name_that_nobody_would_like_to_read",
+    "Müller Ωμέγα",
+    "line\nbreak",
+    "100%",
+]
+
+
+def test_names_are_written_as_they_are(ax):
+    J = np.ones((6, 6)) - np.eye(6)
+    plots.coupling_network(ax, machine(J, NAMES))
+    ax.figure.canvas.draw()
+    assert len(ax.texts) == 6 and all(text.get_window_extent().width > 0 for text in ax.texts)
+    assert name_of("$x_1$") == r"\$x_1\$" and name_of("line\nbreak") == "line break"
+    assert name_of(NAMES[2]).endswith("…") and len(name_of(NAMES[2])) == 24
+
+
+def test_no_couplings_at_all(ax):
+    plots.coupling_network(ax, machine(np.zeros((5, 5))))
+    assert "no couplings" in texts(ax)
+    plots.coupling_matrix(ax, machine(np.zeros((5, 5))))
+    assert ax.images[0].get_clim() == (-1, 1)
+
+
+def test_a_transparent_background_is_told_by_the_text():
+    with plt.rc_context({"axes.facecolor": "none", "figure.facecolor": "none", "text.color": "white"}):
+        figure, ax = plt.subplots()
+        plots.coupling_matrix(ax, machine(np.zeros((3, 3))))
+        assert_allclose(ax.images[0].get_cmap()(0.5)[:3], 0, atol=0.02)
+        plt.close(figure)
