@@ -71,6 +71,13 @@ def test_auto_takes_the_better_method():
     pair = fit(bs.sample(bs.IsingModel(couplings, 0.2), 500, sampler="anneal", seed=0))
     assert pair.method_ == "pseudolikelihood" and "a coupling is strong" in pair.reason_
     assert fit(gamma=3.0).method_ == "pseudolikelihood"  # by what gamma means for the distance
+    few = bs.simulate(15, 5000, J=0.6, H=0.3, seed=0, sweeps=10)
+    many, some = fit(few.spins), fit(few.spins[:300])
+    assert (
+        many.method_ == "pseudolikelihood" and "many samples" in many.reason_ and some.method_ == "spectral"
+    )
+    error = np.linalg.norm(many.couplings_ - few.couplings)
+    assert error < 0.9 * np.linalg.norm(fit(few.spins, method="spectral").couplings_ - few.couplings)
 
 
 def test_auto_where_pseudolikelihood_would_take_long(monkeypatch):

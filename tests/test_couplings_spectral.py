@@ -41,7 +41,7 @@ def test_the_posterior_forms_only_what_is_asked_for(N):
         (standardised / np.sqrt(np.outer(v, v)))[off], abs=1e-8
     )
     assert deviation[np.ix_(kept, kept)][off] == pytest.approx(spread[off], rel=1e-6)
-    assert known.largest() == pytest.approx(np.abs(standardised[off]).max())
+    assert known.doubts()[0] == pytest.approx(np.abs(standardised[off]).max())
     assert (mean[7] == 0).all() and np.delete(deviation[7], 7) == pytest.approx(np.sqrt(fit.gamma / 41))
     assert (np.diag(mean) == 0).all() and (np.diag(deviation) == 0).all()
     some = known.rows([30, 7, 2])
@@ -95,6 +95,30 @@ def test_spins_that_hardly_vary_have_couplings_no_stronger_than_the_prior_allows
     upper = np.triu_indices(60, 1)
     inside = np.abs(mean - sim.couplings)[upper] < 1.645 * deviation[upper]
     assert abs(inside.mean() - 0.9) < 6 * np.sqrt(0.09 / len(inside))
+
+
+def test_the_bias_is_that_of_pairs_by_themselves():
+    """Against the exact covariance of two spins: without fields, and to first order with them."""
+    for h, J, rel in (((0.0, 0.0), 0.1, 0.01), ((0.4, 0.3), 0.01, 0.05)):
+        model = bs.IsingModel(np.array([[0, J], [J, 0]]), np.array(h))
+        m = model.means()
+        v = 1 - m**2
+        rho = (model.correlations()[0, 1] - m.prod()) / np.sqrt(v.prod())
+        taken = (
+            rho / (1 - rho**2) / np.sqrt(v.prod())
+        )  # what the posterior makes of it, from infinitely many samples
+        assert taken - J == pytest.approx(2 * m.prod() * J**2 + 2 / 3 * v.prod() * J**3, rel=rel)
+    known = posterior(data(), 0.5)
+    mean, deviation = known.rows()
+    v = np.zeros(len(mean))
+    v[known.varying] = known.deviations**2
+    squares = [
+        4 * (1 - v[i]) * (1 - v[j]) * mean[i, j] ** 4 + 4 / 9 * (v[i] * v[j]) ** 2 * mean[i, j] ** 6
+        for i in range(len(mean))
+        for j in range(i)
+    ]
+    variance = [deviation[i, j] ** 2 for i in range(len(mean)) for j in range(i)]
+    assert known.doubts()[1] == pytest.approx(np.sqrt(np.mean(squares) / np.mean(variance)))
 
 
 def test_wrong_input():

@@ -44,6 +44,7 @@ WITHOUT_PRIOR = {
 METHODS = ("auto", "pseudolikelihood", "spectral", *WITHOUT_PRIOR)
 
 STRONG = 0.5  # a standardised coupling from which "spectral", an expansion in weak ones, is worse
+BIASED = 0.2  # its bias relative to its errors from which it is worse, because samples are many
 _MOST_SPINS = 5000  # for pseudo-likelihood, whose search holds some twenty matrices
 _PAIRS, _TARGETS = 8000, 8  # gamma of pseudo-likelihood is taken from so many couplings, and spins, at least
 _SLOPE = 1e-1  # per sample, times sqrt(N): ten times what the search stops at
@@ -96,9 +97,10 @@ class BoltzmannMachine(BaseEstimator):
     method : {"auto", "pseudolikelihood", "spectral", "naive_mean_field", "tap", "independent_pair", "exact"}
         "pseudolikelihood" is the most probable matrix given the conditionals of all spins; "spectral" the mean of
         a posterior that holds where couplings are many and weak, from one eigendecomposition. "auto" takes
-        "spectral" where it is far from the spin glass (1 - gamma r > 0.2) and no coupling is strong
-        (J_ij sqrt(v_i v_j) below 0.5 in absolute value, v = 1 - m^2), and "pseudolikelihood" elsewhere. The
-        others are classical baselines without a prior; "exact" is maximum likelihood, for up to 16 spins.
+        "spectral" where it is far from the spin glass (1 - gamma r > 0.2), no coupling is strong
+        (J_ij sqrt(v_i v_j) below 0.5 in absolute value, v = 1 - m^2) and its bias is below a fifth of the errors,
+        and "pseudolikelihood" elsewhere. The others are classical baselines without a prior; "exact" is maximum
+        likelihood, for up to 16 spins.
     prior : {"gaussian", "laplace"}
         Prior of the couplings, of variance gamma/n. "laplace" makes weak couplings exactly 0, with
         "pseudolikelihood".
@@ -387,6 +389,10 @@ def _judge(spins: Spins, record: Couplings | Posterior, strength: Strength) -> t
     distance = 1 - strength.gamma * stability_of(spins)
     if distance <= NEAR:
         return f"near the spin glass, 1 - gamma r = {distance:.2f}", True
-    if isinstance(record, Posterior) and (largest := record.largest()) >= STRONG:
-        return f"a coupling is strong, {largest:.2f} when standardised", True
+    if isinstance(record, Posterior):
+        largest, bias = record.doubts()
+        if largest >= STRONG:
+            return f"a coupling is strong, {largest:.2f} when standardised", True
+        if bias >= BIASED:
+            return f"so many samples show what expansions leave out, {bias:.2f} errors", True
     return f"couplings are many and weak, 1 - gamma r = {distance:.2f}", False

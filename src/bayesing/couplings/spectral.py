@@ -93,13 +93,23 @@ class Posterior:
             local += self.spins[:, chosen] @ mean
         return fit_fields(self.spins, local)
 
-    def largest(self) -> float:
-        """The largest absolute value of a standardised coupling, J_ij sqrt(v_i v_j)."""
-        scale = np.zeros(self.spins.shape[1])
-        scale[self.varying] = self.deviations
-        return max(
-            float(np.abs(mean * scale * scale[chosen, None]).max()) for chosen, mean, _ in self.blocks()
-        )
+    def doubts(self) -> tuple[float, float]:
+        r"""How far the couplings are from weak: the largest, and the bias of all relative to their errors.
+
+        The largest is the maximum of :math:`|J_{ij}| \sqrt{v_i v_j}`. A pair by itself has the covariance
+        :math:`v_i v_j (J + 2 m_i m_j J^2 + \dots)`, with :math:`-J^3/3` where m = 0, and the posterior takes it to be
+        :math:`v_i v_j (J - v_i v_j J^3)`: the bias is about :math:`2 m_i m_j J^2 + \frac23 v_i v_j J^3`. Bias and
+        errors are root mean squares over pairs.
+        """
+        v = np.zeros(self.spins.shape[1])
+        v[self.varying] = self.deviations**2
+        largest = bias = variance = 0.0
+        for chosen, J, deviation in self.blocks():
+            vv, mm = np.outer(v[chosen], v), np.outer(1 - v[chosen], 1 - v)  # of squares: signs average out
+            largest = max(largest, float((J**2 * vv).max()))
+            bias += float(np.sum(J**4 * (4 * mm + (2 / 3 * vv * J) ** 2)))
+            variance += float(np.sum(deviation**2))
+        return math.sqrt(largest), math.sqrt(bias / variance)
 
 
 def posterior(spins: Spins, gamma: float) -> Posterior:
