@@ -376,7 +376,9 @@ RULE = ["data", "n", "N", "taken", "reason", "spectral", "pseudolikelihood"]
 
 
 def rule_keys() -> Iterator[tuple]:
-    for n, N, J, H in itertools.product((12, 25, 100), (50, 300, 1500, 6000), (0.4, 0.8, 1.0, 1.2), (0.0, 0.3)):
+    for n, N, J, H in itertools.product(
+        (12, 25, 100), (50, 300, 1500, 6000), (0.4, 0.8, 1.0, 1.2), (0.0, 0.3)
+    ):
         yield ("dense", n, N, J, H)
     for N, degree, J in itertools.product((100, 300, 1500), (4, 20), (0.2, 0.4)):
         yield ("sparse", 100, N, J, degree)
