@@ -32,13 +32,17 @@ _HOME = {
     "NotEquilibratedWarning": "exceptions",
     "SaturationWarning": "exceptions",
     "Simulation": "generator",
+    "SpinData": "io._record",
     "SpinDataset": "datasets",
     "SpinMoments": "moments",
     "annealed_importance_sampling": "sampling.anneal",
     "as_spins": "spins",
+    "from_spike_trains": "io.spikes",
     "load_digits": "datasets",
     "load_senate109": "datasets",
     "parallel_tempering": "sampling.tempering",
+    "read_batches": "io",
+    "read_spins": "io",
     "sample": "generator",
     "simulate": "generator",
 }
@@ -55,13 +59,17 @@ __all__ = [
     "NotEquilibratedWarning",
     "SaturationWarning",
     "Simulation",
+    "SpinData",
     "SpinDataset",
     "SpinMoments",
     "annealed_importance_sampling",
     "as_spins",
+    "from_spike_trains",
     "load_digits",
     "load_senate109",
     "parallel_tempering",
+    "read_batches",
+    "read_spins",
     "sample",
     "simulate",
 ]
@@ -79,6 +87,9 @@ if TYPE_CHECKING:
         SaturationWarning,
     )
     from .generator import Simulation, sample, simulate
+    from .io import read_batches, read_spins
+    from .io._record import SpinData
+    from .io.spikes import from_spike_trains
     from .ising import IsingModel
     from .moments import MomentAccumulator, SpinMoments
     from .sampling.anneal import annealed_importance_sampling

@@ -7,7 +7,7 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .boltzmann_machine import BoltzmannMachine
     from .calibration import Interval
     from .empirical_bayes import EmpiricalBayes
+    from .io import SpinData
 
 PATIENCE = 10  # seconds to wait for a Dask scheduler, and for its first worker
 
@@ -55,6 +56,27 @@ def cli() -> None:
     """
 
 
+def _reading(command: Callable[..., None]) -> Callable[..., None]:
+    """Options on how to read DATA."""
+    for option in (
+        click.option(
+            "--drop-columns",
+            metavar="NAME,...",
+            multiple=True,
+            help="Columns that are no spins, by name or by number from 1.",
+        ),
+        click.option(
+            "--missing",
+            default="error",
+            show_default=True,
+            help="What to do about missing values: error, drop-samples, drop-spins.",
+        ),
+        click.option("--array", metavar="NAME", help="Which array of an .npz file to read."),
+    ):
+        command = option(command)
+    return command
+
+
 @cli.command(short_help="Infer J and H from a file of spins.")
 @click.argument("data")
 @click.option(
@@ -67,7 +89,10 @@ def cli() -> None:
     "--prior", default="gaussian", show_default=True, help="Prior of the couplings: gaussian, laplace."
 )
 @click.option("--mean-coupling", is_flag=True, help="Also estimate a mean coupling J0/n.")
-@click.option("--array", metavar="NAME", help="Which array of an .npz file to read.")
+@_reading
+@click.option(
+    "--batch", metavar="ROWS", type=int, help="Read so many samples at a time; for data beyond memory."
+)
 @click.option("--interval", is_flag=True, help="Intervals and corrected estimates, by simulation.")
 @click.option("--level", type=float, default=0.9, show_default=True, help="Level of the intervals.")
 @click.option("--simulations", type=int, default=200, show_default=True, help="Data sets to simulate.")
@@ -80,6 +105,9 @@ def fit(
     prior: str,
     mean_coupling: bool,
     array: str | None,
+    missing: str,
+    drop_columns: tuple[str, ...],
+    batch: int | None,
     interval: bool,
     level: float,
     simulations: int,
@@ -87,22 +115,93 @@ def fit(
     seed: int | None,
     as_json: bool,
 ) -> None:
-    """Infer J and H from DATA (.npy, .npz, .csv, .tsv): rows are samples, columns are spins, ±1 or 0/1."""
+    """Infer J and H from DATA: rows are samples, columns are spins, ±1, 0/1 or yes/no.
+
+    DATA is an .npy, .npz, .csv, .tsv, .txt or .parquet file. Text and .npy may be compressed (.gz, .bz2, .xz, .zst).
+    """
     with _plain_errors():
         from .empirical_bayes import EmpiricalBayes
-        from .io import read_spins
 
         eb = EmpiricalBayes(method, prior, mean_coupling, random_state=seed)
-        spins = read_spins(data, array).spins
-        try:
-            eb.fit(spins)
-        except ValueError as error:
-            raise ValueError(f"{data}: {error}") from error
+        read = _fit_file(eb, data, batch, array=array, missing=missing, drop_columns=_split(drop_columns))
         found = _interval(eb, level, simulations, jobs, 0 if seed is None else seed) if interval else None
     if as_json:
-        click.echo(json.dumps(_as_json(eb, found), allow_nan=False))
+        answer = _as_json(eb, found) | {"encoding": read.encoding, "notes": read.notes}
+        click.echo(json.dumps(answer, allow_nan=False))
     else:
-        click.echo(_as_text(eb, found))
+        click.echo(_as_text(eb, found, read.encoding))
+
+
+def _fit_file(eb: EmpiricalBayes, data: str, batch: int | None, **options: Any) -> SpinData:
+    """Fit the file ``data``, in batches if asked to or if it is too large; say how it was read."""
+    from .empirical_bayes import FROM_MOMENTS
+    from .io import read_spins
+
+    if batch is not None and eb.method not in FROM_MOMENTS:
+        raise ValueError(
+            f"--batch needs one of the methods {', '.join(FROM_MOMENTS)}: found {eb.method}, which needs all spins "
+            "at once. Choose another, or leave out --batch."
+        )
+    too_large = "" if batch else _too_large(data, options["array"])
+    try:
+        if batch is not None or (
+            too_large and eb.method in FROM_MOMENTS and options["missing"] != "drop-spins"
+        ):
+            return _fit_batches(eb, data, batch, too_large, options)
+        if too_large:
+            click.echo(f"note: {too_large}.", err=True)
+        read = read_spins(data, **options)
+        _say(read)
+        eb.fit(read.spins)
+    except ValueError as error:
+        raise ValueError(f"{data}: {str(error).removeprefix(f'{data}: ')}") from error
+    return read
+
+
+def _fit_batches(
+    eb: EmpiricalBayes, data: str, rows: int | None, too_large: str, options: dict[str, Any]
+) -> SpinData:
+    """Keep the moments only; the last batch knows how all were read."""
+    from dataclasses import replace
+
+    from .io import on_constant_spins, read_batches
+    from .moments import MomentAccumulator
+
+    accumulator = None
+    for batch in read_batches(data, rows, **options):
+        accumulator = accumulator or MomentAccumulator(batch.spins.shape[1])
+        accumulator.update(batch.spins)
+    assert accumulator is not None
+    moments = accumulator.moments()
+    notes = (*batch.notes, *on_constant_spins(moments.magnetisations, batch.names))
+    if too_large:
+        notes += (f"{too_large}, so that they are read in batches and only their moments are kept.",)
+    read = replace(batch, notes=notes)
+    _say(read)
+    eb.fit_moments(moments)
+    return read
+
+
+def _too_large(data: str, array: str | None) -> str:
+    """A sentence, if the data do not fit into memory."""
+    from .io import memory_available, memory_of
+
+    needed, available = memory_of(data, array), memory_available()
+    if available is None or needed <= available:
+        return ""
+    return f"the data need about {needed / 1e9:.2g} GB of memory, of which {available / 1e9:.2g} GB are available"
+
+
+def _say(read: SpinData) -> None:
+    for note in read.notes:
+        click.echo(f"note: {note}", err=True)
+
+
+def _split(names: tuple[str, ...]) -> list[str]:
+    """Names between commas; those with a comma in them are quoted."""
+    import csv
+
+    return [name.strip() for row in csv.reader(names, skipinitialspace=True) for name in row]
 
 
 def _interval(eb: EmpiricalBayes, level: float, simulations: int, jobs: int, seed: int) -> Interval:
@@ -144,7 +243,7 @@ def _interval(eb: EmpiricalBayes, level: float, simulations: int, jobs: int, see
 )
 @click.option("--gamma", default="auto", show_default=True, help="Strength of the couplings, J^2, or auto.")
 @click.option("--matrix", is_flag=True, help="Write the n x n matrix instead of a list of pairs.")
-@click.option("--array", metavar="NAME", help="Which array of an .npz file to read.")
+@_reading
 @click.option("--seed", type=int, default=None, help="Seed of gamma, for many spins.")
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def couplings(
@@ -155,13 +254,16 @@ def couplings(
     gamma: str,
     matrix: bool,
     array: str | None,
+    missing: str,
+    drop_columns: tuple[str, ...],
     seed: int | None,
     force: bool,
 ) -> None:
-    """Infer the couplings of all pairs of spins from DATA (.npy, .npz, .csv, .tsv), and write them to a .csv file.
+    """Infer the couplings of all pairs of spins from DATA, and write them to a .csv file.
 
-    Rows of DATA are samples, columns are spins, ±1 or 0/1. The file has a row for every pair: the numbers of the
-    two columns (from 0), their names, the coupling J and its standard error.
+    Rows of DATA are samples, columns are spins, ±1, 0/1 or yes/no; the formats are those of 'bayesing fit'. The file
+    has a row for every pair: the numbers of the two columns (from 0), their names, the coupling J and its standard
+    error.
     """
     with _plain_errors():
         import numpy as np
@@ -172,7 +274,8 @@ def couplings(
 
         _check_output(output, ".csv", force)
         bm = BoltzmannMachine(method, prior, gamma, random_state=seed)
-        read = read_spins(data, array)
+        read = read_spins(data, array, missing, _split(drop_columns))
+        _say(read)
         N, n = read.spins.shape
         with Console(stderr=True).status(f"inferring {n * (n - 1) // 2} couplings from {N} samples"):
             try:
@@ -182,7 +285,7 @@ def couplings(
         if read.names:
             bm.feature_names_in_ = np.array(read.names, dtype=object)
         _write_couplings(bm, output, matrix, force)
-    click.echo(_couplings_as_text(bm, N))
+    click.echo(_couplings_as_text(bm, N, read.encoding))
     click.echo(f"wrote {output}: " + (f"a {n} x {n} matrix" if matrix else f"{n * (n - 1) // 2} couplings"))
 
 
@@ -214,9 +317,9 @@ def _write_couplings(bm: BoltzmannMachine, output: str, matrix: bool, force: boo
         text.detach()
 
 
-def _couplings_as_text(bm: BoltzmannMachine, N: int) -> str:
+def _couplings_as_text(bm: BoltzmannMachine, N: int, encoding: str) -> str:
     lines = [
-        f"  data     {N} samples of {bm.n_features_in_} spins",
+        f"  data     {N} samples of {bm.n_features_in_} spins, encoded {encoding}",
         f"  method   {bm.method_} ({bm.reason_})",
     ]
     if bm.gamma_ is not None:
@@ -464,7 +567,7 @@ def _as_json(eb: EmpiricalBayes, interval: Interval | None) -> dict[str, Any]:
     return answer
 
 
-def _as_text(eb: EmpiricalBayes, interval: Interval | None) -> str:
+def _as_text(eb: EmpiricalBayes, interval: Interval | None, encoding: str | None = None) -> str:
     m = eb.moments_
     case = {
         "zero": "; the evidence has its maximum at gamma = 0",
@@ -472,8 +575,9 @@ def _as_text(eb: EmpiricalBayes, interval: Interval | None) -> str:
         "infinite": "; the evidence has no maximum",
         None: "",
     }[eb.case_]
+    written = f", encoded {encoding}" if encoding else ""
     lines = [
-        f"  data     {m.N} samples of {m.n} spins (N/n = {m.N / m.n:.3g}), mean spin {m.M:+.4f}",
+        f"  data     {m.N} samples of {m.n} spins (N/n = {m.N / m.n:.3g}){written}, mean spin {m.M:+.4f}",
         f"  J        {eb.J_:.4f} ± {eb.J_error_:.4f}    couplings have variance J^2/n; gamma = J^2 = {eb.gamma_:.4g}",
         f"  H       {eb.H_:+.4f} ± {eb.H_error_:.4f}",
     ]

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .calibration import Interval, Progress
 
 METHODS = ("auto", "plefka", "susceptibility", "spectral", "inversion", "pseudolikelihood")
+FROM_MOMENTS = ("auto", "plefka", "susceptibility")  # methods that do not need the spins themselves
 FIELDS = ("auto", "uniform", "sites")
 
 _LARGEST_SPECTRUM = 5000  # min(n, N) up to which an eigendecomposition is a matter of a minute
@@ -134,7 +135,7 @@ class EmpiricalBayes(BaseEstimator):
                 f"Expected SpinMoments, as from SpinMoments.of(X) or MomentAccumulator.moments(): found "
                 f"{type(moments).__name__}."
             )
-        if self.method in ("spectral", "inversion", "pseudolikelihood"):
+        if self.method not in FROM_MOMENTS:
             raise ValueError(
                 f'method="{self.method}" needs the spins themselves: use fit(X), or "susceptibility" for moments.'
             )

@@ -68,14 +68,20 @@ def check_input(path: Path) -> None:
 def load_arrays(path: Path) -> NDArray[Any] | dict[str, NDArray[Any]]:
     """The array of an .npy file, or the arrays of an .npz by name. A ValueError says what is wrong with it."""
     check_input(path)
+    with numpy_errors(), path.open("rb") as file:
+        loaded = np.load(file, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return loaded
+        return {name: loaded[name] for name in loaded.files}
+
+
+@contextmanager
+def numpy_errors() -> Iterator[None]:
+    """Whatever goes wrong in reading a NumPy file becomes a ValueError of one sentence."""
     try:
-        with path.open("rb") as file:
-            loaded = np.load(file, allow_pickle=False)
-            if isinstance(loaded, np.ndarray):
-                return loaded
-            return {name: loaded[name] for name in loaded.files}
+        yield
     except Exception as error:  # a damaged file makes NumPy's reader fail in a dozen ways
-        if isinstance(error, ValueError) and "pickle" in str(error):
+        if isinstance(error, ValueError) and ("pickle" in str(error) or "magic string is not" in str(error)):
             raise ValueError(
                 "expected an array of numbers, found Python objects or a file that is not NumPy's. "
                 "Pickles are not opened; save the data as an array of integers."

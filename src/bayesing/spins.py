@@ -47,7 +47,7 @@ def varying_of(spins: Spins) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
 def encode(X: ArrayLike, *, min_samples: int = 2, min_spins: int = 2) -> tuple[Spins, str]:
     """Like :func:`as_spins`, and say which encoding was found: "±1", "0/1", or "1" if all are 1."""
     array = _numeric_array(X)
-    _check_shape(array.shape, min_samples, min_spins)
+    check_shape(array.shape, min_samples, min_spins)
     if array.flags.f_contiguous and not array.flags.c_contiguous:  # walk along memory
         spins, lowest = _truncate(array.T, transposed=True)
         spins = np.ascontiguousarray(spins.T)
@@ -111,7 +111,8 @@ def _place(row: int, column: int) -> str:
     return f"row {row + 1}, column {column + 1} (counting from 1)"
 
 
-def _check_shape(shape: tuple[int, ...], min_samples: int, min_spins: int) -> None:
+def check_shape(shape: tuple[int, ...], min_samples: int = 2, min_spins: int = 2) -> None:
+    """Raise a ValueError unless there are two dimensions, and samples and spins enough."""
     if len(shape) != 2:
         raise ValueError(
             f"Spins must be a 2-D array, rows are samples and columns are spins: found {len(shape)} "

@@ -1,0 +1,173 @@
+"""What a cell says: a small code for every cell, and the encoding that the codes of a table amount to.
+
+Numbers -1, 0 and 1 are their own codes. Words (yes/no, y/n, true/false, t/f) say by themselves which of the two they
+are. Whether 0 is the lower of two values, or marks a missing one beside -1 and 1, is a question to the whole table:
+which codes occur in which column is collected as one bit for each, block by block.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..spins import Spins
+
+Codes = NDArray[np.int8]
+Flags = NDArray[np.uint16]
+
+WORDS = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"))
+FALSE, TRUE = 6, 7  # of a column of type bool
+MISSING, OTHER = 10, 11
+MISSING_TEXTS = frozenset(["", "na", "n/a", "#n/a", "nan", "none", "null", "?", "-", "."])
+
+_WORD_CODES = {word: 2 + 2 * k + up for k, pair in enumerate(WORDS) for up, word in enumerate(pair)}
+_MOST_SPELLINGS = 64  # of values, with each of which every cell is compared
+_BLOCK = 2**16  # cells at a time, which stay in cache
+
+
+def _bits(*codes: int) -> int:
+    return sum(1 << (code + 1) for code in codes)
+
+
+_NUMBERS, _WORDS = _bits(-1, 0, 1), _bits(*range(2, MISSING))
+
+
+def code_of(text: str) -> int:
+    """The code of a text; number formats and letter case do not matter, nor do blanks and quotes around it."""
+    text = text.strip().strip('"').strip().lower()
+    if text in _WORD_CODES:
+        return _WORD_CODES[text]
+    if text in MISSING_TEXTS:
+        return MISSING
+    value = number_in(text)
+    if value is None:
+        return OTHER
+    if value != value:
+        return MISSING
+    return int(value) if value in (-1, 0, 1) else OTHER
+
+
+def number_in(text: str) -> float | None:
+    """The number that a text stands for, with a decimal point or comma; None if it is no number."""
+    text = text.strip().strip('"').replace("\N{MINUS SIGN}", "-")
+    if not text.isascii() or "_" in text:  # which Python would allow
+        return None
+    try:
+        return float(re.sub(r"^([-+]?\d+),(\d+)$", r"\1.\2", text))
+    except ValueError:
+        return None
+
+
+def count_from(cells: Sequence[Any]) -> int | None:
+    """0 or 1 if the cells go 0, 1, 2, ... or 1, 2, 3, ...; None if they do not."""
+    first = number_in(str(cells[0])) if cells else None
+    return int(first) if first in (0, 1) and goes_on(cells, int(first)) else None
+
+
+def goes_on(cells: Sequence[Any], start: int) -> bool:
+    """Whether the cells go on counting from ``start``."""
+    return all(number_in(str(cell)) == k for k, cell in enumerate(cells, start))
+
+
+class TextCodes(dict[str, int]):
+    """Codes of texts, as bytes (-1 is 255), each text looked at once; ``encoded`` has those of bytes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.encoded: dict[bytes, int] = {}
+
+    def __missing__(self, text: str) -> int:
+        code = code_of(text) & 0xFF
+        if code != OTHER:  # of which there may be any number
+            self[text] = code
+        return code
+
+    def of_bytes(self, cell: bytes) -> int:
+        """The code of a cell that is not decoded yet; what is not UTF-8 is not a value."""
+        code = self.encoded.get(cell)
+        if code is None:
+            code = code_of(cell.decode("utf-8", errors="replace"))
+            if code != OTHER and len(self.encoded) < _MOST_SPELLINGS:
+                self.encoded[cell] = code
+        return code
+
+
+def codes_of_numbers(array: NDArray[Any]) -> Codes:
+    """Codes of a table of numbers or bools. NaN is a missing value; what is not -1, 0 or 1 is :data:`OTHER`."""
+    codes = np.empty(array.shape, np.int8)
+    if array.dtype.kind == "b":
+        np.add(array, FALSE, out=codes, dtype=np.int8, casting="unsafe")
+        return codes
+    step = max(1, _BLOCK // max(1, array.shape[1]))
+    fractions = array.dtype.kind == "f"
+    for start in range(0, len(array), step):
+        block, out = array[start : start + step], codes[start : start + step]
+        if block.min() >= -1 and block.max() <= 1:  # not so with a NaN
+            out[...] = block
+            # In [-1, 1] the cast leaves every entry alone but the proper fractions, which it makes zero.
+            if not fractions or np.count_nonzero(block) == np.count_nonzero(out):
+                continue
+        known = (block == 0) | (block == 1) | (block == -1)
+        out[...] = np.where(known, block, MISSING if fractions else OTHER)
+        if fractions:
+            out[~known & ~np.isnan(block)] = OTHER
+    return codes
+
+
+def flags_of(codes: Codes) -> Flags:
+    """Which codes occur in each column, a bit for each."""
+    flags = np.zeros(codes.shape[1], np.uint16)
+    one = np.uint16(1)
+    for block in _blocks(codes):
+        flags |= np.bitwise_or.reduce(one << (block + np.int8(1)).astype(np.uint16), axis=0)
+    return flags
+
+
+def has(flags: Flags, *codes: int) -> NDArray[np.bool_]:
+    """Which columns hold any of these codes."""
+    return np.asarray((flags & np.uint16(_bits(*codes))) != 0)
+
+
+def mixed(flags: Flags) -> NDArray[np.intp]:
+    """Columns that hold both numbers and words."""
+    return np.flatnonzero(((flags & _NUMBERS) != 0) & ((flags & _WORDS) != 0))
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How codes become spins: what to call it, whether 0 marks missing values, and whether there are any."""
+
+    label: str
+    zero_is_missing: bool
+    has_missing: bool
+
+    @classmethod
+    def of(cls, flags: Flags) -> Encoding:
+        """The encoding of a table. Numbers of all its columns are read in the same way."""
+        minus, zero, one = (bool(has(flags, code).any()) for code in (-1, 0, 1))
+        numbers = "±1" if minus else "0/1" if zero else "1" if one else ""
+        words = [
+            "/".join(pair[::-1]) for k, pair in enumerate(WORDS) if has(flags, 2 + 2 * k, 3 + 2 * k).any()
+        ]
+        label = " and ".join([numbers] * bool(numbers) + words)
+        return cls(label, minus and zero, bool(has(flags, MISSING).any()) or (minus and zero))
+
+    def decode(self, codes: Codes) -> Spins:
+        """Spins in place of the codes, 0 where they are missing."""
+        if self.label == "±1" and not self.has_missing:
+            return codes
+        table = np.array([0 if self.zero_is_missing else -1, 1] + [-1, 1] * len(WORDS) + [0, 0, -1], np.int8)
+        for block in _blocks(codes):
+            block[...] = table[block]  # the last entry is that of -1
+        return codes
+
+
+def _blocks(codes: Codes) -> Iterator[Codes]:
+    step = max(1, _BLOCK // max(1, codes.shape[1]))
+    for start in range(0, len(codes), step):
+        yield codes[start : start + step]

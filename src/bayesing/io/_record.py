@@ -1,0 +1,45 @@
+"""Spins with what is known about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..spins import Spins
+
+
+@dataclass(frozen=True, eq=False)
+class SpinData:
+    """Spins (int8, ±1, N x n) from a file or from spike times.
+
+    ``names`` are those of the columns, if there are any. ``encoding`` says how the spins were written: "±1", "0/1",
+    "yes/no", ..., or several of them. ``notes`` are sentences on what was left out or taken for granted.
+    """
+
+    spins: Spins
+    names: tuple[str, ...] | None = None
+    encoding: str = "±1"
+    notes: tuple[str, ...] = ()
+
+
+def on_constant_spins(
+    magnetisations: NDArray[np.floating], names: Sequence[str] | None = None
+) -> tuple[str, ...]:
+    """A note on spins that never change, if there are any."""
+    constant = np.flatnonzero(np.abs(magnetisations) == 1).tolist()
+    if not constant:
+        return ()
+    listed = listing([f"'{names[j]}'" if names else f"column {j + 1}" for j in constant])
+    what = "is" if len(constant) == 1 else "are"
+    return (
+        f"{len(constant)} of {len(magnetisations)} spins {what} the same in all samples ({listed}): the data say "
+        "nothing about couplings of such spins.",
+    )
+
+
+def listing(texts: Sequence[str]) -> str:
+    """The first three, and dots for more."""
+    return ", ".join(texts[:3]) + (", ..." if len(texts) > 3 else "")
