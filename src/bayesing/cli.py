@@ -173,7 +173,7 @@ def _fit_batches(
         accumulator.update(batch.spins)
     assert accumulator is not None
     moments = accumulator.moments()
-    notes = (*batch.notes, *on_constant_spins(moments.magnetisations, batch.names))
+    notes = (*batch.notes, *on_constant_spins(abs(moments.magnetisations) == 1, batch.names))
     if too_large:
         notes += (f"{too_large}, so that they are read in batches and only their moments are kept.",)
     read = replace(batch, notes=notes)

@@ -55,9 +55,8 @@ def encode(X: ArrayLike, *, min_samples: int = 2, min_spins: int = 2) -> tuple[S
         spins, lowest = _truncate(array)
 
     if lowest < 0:
-        zeros = spins == 0
-        if zeros.any():
-            row, column = np.argwhere(zeros)[0]
+        if np.count_nonzero(spins) < spins.size:
+            row, column = np.argwhere(spins == 0)[0]
             raise ValueError(
                 f"{_EXPECTED}: found 0 beside -1 and 1 at {_place(row, column)}. If 0 marks a "
                 "missing value, leave out its row or column first."

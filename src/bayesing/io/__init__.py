@@ -18,7 +18,7 @@ from ..arguments import count
 from ..files import check_input
 from ..spins import Spins, check_shape
 from ._arrays import array_table
-from ._codes import MISSING, Encoding, Flags
+from ._codes import MISSING, Encoding, Flags, mixed
 from ._memory import memory_available, memory_needed
 from ._missing import RULES, Tally, check_left, check_rule, notes, sentence
 from ._parquet import parquet_table
@@ -79,7 +79,7 @@ def read_spins(
                     name for name, bad in zip(names, tally.columns, strict=True) if not bad
                 )
             said += notes(tally, selection, encoding, missing)
-        said += on_constant_spins(spins.mean(axis=0, dtype=np.float64), names)
+        said += on_constant_spins(spins.min(axis=0) == spins.max(axis=0), names)
         return SpinData(spins, names, encoding.label, said)
 
 
@@ -120,9 +120,9 @@ def _batches(
         total = held = 0
         for codes, flags in selection.chunks():
             seen = seen | flags
-            encoding = check_encoding(seen, selection)
-            if encoding.has_missing and missing == "error":
-                _, tally, encoding = _survey(selection)
+            encoding = Encoding.of(seen)
+            if missing == "error" and (encoding.has_missing or len(mixed(seen))):
+                _, tally, encoding = _survey(selection)  # what is wrong, in all of the file
                 _check_missing(tally, selection, encoding, missing)
             spins = encoding.decode(codes)
             if encoding.has_missing:

@@ -57,8 +57,10 @@ def number_in(text: str) -> float | None:
     text = text.strip().strip('"').replace("\N{MINUS SIGN}", "-")
     if not text.isascii() or "_" in text:  # which Python would allow
         return None
+    if re.fullmatch(r"[-+]?\d+,\d+", text):
+        text = text.replace(",", ".")
     try:
-        return float(re.sub(r"^([-+]?\d+),(\d+)$", r"\1.\2", text))
+        return float(text)
     except ValueError:
         return None
 

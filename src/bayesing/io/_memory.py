@@ -7,11 +7,11 @@ from pathlib import Path
 
 
 def memory_needed(N: int, n: int) -> int:
-    """Bytes that reading and fitting N samples of n spins takes: the int8 spins, a copy, and blocks of floats.
+    """Bytes that reading and fitting N samples of n spins takes: the spins, two copies, and blocks of floats.
 
     The Gram matrix has the smaller side, in float64, and the eigendecomposition a few like it.
     """
-    return 3 * N * n + min(4 * N * n, 2**28) + 32 * min(N, n) ** 2
+    return 3 * N * n + min(4 * N * n, 2**29) + 32 * min(N, n) ** 2
 
 
 def memory_available() -> int | None:

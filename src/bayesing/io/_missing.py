@@ -80,9 +80,11 @@ def check_left(tally: Tally, missing: str) -> None:
 def notes(tally: Tally, selection: Selection, encoding: Encoding, missing: str) -> tuple[str, ...]:
     """What was left out."""
     zeros = "0 beside -1 and 1 stands for missing: " if encoding.zero_is_missing else ""
+    number = tally.samples if missing == "drop-samples" else tally.spins
+    verb = "is" if number == 1 else "are"
     cells = _count(tally.cells, "missing cell")
     if missing == "drop-samples":
-        return (f"{zeros}{tally.samples} of {tally.N} samples, with {cells}, are left out.",)
+        return (f"{zeros}{number} of {tally.N} samples, with {cells}, {verb} left out.",)
     names = selection.names
     listed = listing(
         [
@@ -90,7 +92,7 @@ def notes(tally: Tally, selection: Selection, encoding: Encoding, missing: str) 
             for j in np.flatnonzero(tally.columns)
         ]
     )
-    return (f"{zeros}{tally.spins} of {tally.n} spins ({listed}), with {cells}, are left out.",)
+    return (f"{zeros}{number} of {tally.n} spins ({listed}), with {cells}, {verb} left out.",)
 
 
 def _count(number: int, what: str) -> str:

@@ -25,17 +25,15 @@ class SpinData:
     notes: tuple[str, ...] = ()
 
 
-def on_constant_spins(
-    magnetisations: NDArray[np.floating], names: Sequence[str] | None = None
-) -> tuple[str, ...]:
-    """A note on spins that never change, if there are any."""
-    constant = np.flatnonzero(np.abs(magnetisations) == 1).tolist()
-    if not constant:
+def on_constant_spins(constant: NDArray[np.bool_], names: Sequence[str] | None = None) -> tuple[str, ...]:
+    """A note on the spins that never change, if there are any."""
+    found = np.flatnonzero(constant).tolist()
+    if not found:
         return ()
-    listed = listing([f"'{names[j]}'" if names else f"column {j + 1}" for j in constant])
-    what = "is" if len(constant) == 1 else "are"
+    listed = listing([f"'{names[j]}'" if names else f"column {j + 1}" for j in found])
+    what = "is" if len(found) == 1 else "are"
     return (
-        f"{len(constant)} of {len(magnetisations)} spins {what} the same in all samples ({listed}): the data say "
+        f"{len(found)} of {len(constant)} spins {what} the same in all samples ({listed}): the data say "
         "nothing about couplings of such spins.",
     )
 

@@ -32,6 +32,8 @@ from ._table import Chunk, Table, short
 
 EXPECTED = "expected ±1, 0/1 or yes/no"
 
+_FEW = 5  # columns that may be labels, and not answers to be recoded
+
 
 @dataclass(frozen=True, eq=False)
 class Selection:
@@ -117,9 +119,9 @@ def _fault(table: Table, chunk: Chunk, row: int, columns: list[int]) -> ValueErr
     if {number_in(str(cell)) for cell in cells} == {1, 2}:
         advice = "The column holds 1 and 2: recode it to 0 and 1 first, for instance by subtracting 1."
     elif _is_label(chunk, j):
-        labels = [k for k in columns if _is_label(chunk, k)]
-        holds = f"The column holds {listing(values)}: "
-        advice = f"{holds}if it is not a spin, leave it out with {_remedy(table, labels)}."
+        few = [k for k in columns if _is_label(chunk, k)] if len(columns) <= _FEW else []
+        advice = f"The column holds {listing(values)}: recode it to two values first"
+        advice += f", or leave it out with {_remedy(table, few)}." if few else "."
     elif len(values) == 2 and (chunk.codes[:, j] != OTHER).sum() == len(chunk.codes) - len(cells):
         advice = f"The column holds {values[0]} and {values[1]}: recode it to 1 and 0 first, 1 for the one to be +1."
     else:
@@ -153,7 +155,7 @@ def _both_kinds(selection: Selection, k: int) -> ValueError:
             cell = chunk.column(j)[int(words[0])]
             place = selection.table.place(row + int(words[0]), j)
             return ValueError(
-                f"expected either numbers or words in a column, found the text {cell!r} in {place} and numbers in "
+                f"expected either numbers or words in a column, found the text {cell!r} in {place}, and numbers in "
                 "other rows. Recode the column first."
             )
         row += len(chunk.codes)
@@ -161,10 +163,10 @@ def _both_kinds(selection: Selection, k: int) -> ValueError:
 
 
 def _is_label(chunk: Chunk, j: int) -> bool:
-    """Whether most cells of a column are no values, and there are more than two of them."""
+    """Whether a column holds more than two different cells that are no values."""
     cells = chunk.column(j)
     others = {_shown(cell) for cell, code in zip(cells, chunk.codes[:, j], strict=True) if code == OTHER}
-    return len(others) > 2 or (len(others) > 0 and isinstance(cells[0], list | dict))
+    return len(others) > 2
 
 
 def _remedy(table: Table, columns: list[int]) -> str:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ._codes import Codes
 
-CHUNK = 2**20  # cells, or bytes of text, at a time
+CHUNK = 2**18  # cells, or bytes of text, at a time: what is made of them stays in cache
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 INSTALL = "pip install 'bayesing[data]'"
 

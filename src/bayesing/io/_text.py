@@ -25,7 +25,7 @@ from ._table import CHUNK, Chunk, Table, opened, short
 DEFAULT_DELIMITER = {".csv": ",", ".tsv": "\t", ".txt": " ", ".dat": " "}
 
 _DELIMITERS = (",", ";", "\t", "|", " ")  # a blank stands for any white space
-_SAMPLE_LINES, _SAMPLE_BYTES = 20, 2**18
+_SAMPLE_LINES, _SAMPLE_CELLS, _SAMPLE_BYTES = 20, 200, 2**18
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -88,7 +88,7 @@ def sniff(lines: list[str], default: str) -> str:
 
     def merit(delimiter: str) -> tuple[float, bool]:
         rows = [_cells(line, delimiter) for line in body]
-        known = [code_of(cell) != OTHER for cells in rows for cell in cells]
+        known = [code_of(cell) != OTHER for cells in rows for cell in cells[:_SAMPLE_CELLS]]
         return sum(known) / max(1, len(known)), len(rows[0]) > 1
 
     return max((default, *_DELIMITERS), key=merit)

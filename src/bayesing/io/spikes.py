@@ -66,7 +66,9 @@ def from_spike_trains(
             "or choose narrower ones."
         )
     spins, notes = _words(arrays, [_precision(train) for train in trains], start, width, K)
-    return SpinData(spins, names, "spikes", (*notes, *on_constant_spins(spins.mean(axis=0), names)))
+    return SpinData(
+        spins, names, "spikes", (*notes, *on_constant_spins(spins.min(axis=0) == spins.max(axis=0), names))
+    )
 
 
 def _words(
