@@ -108,7 +108,6 @@ def _batches(
     with _naming(path):
         selection = select(_open(path, array), drop_columns)
         n, said = len(selection.kept), selection.notes
-        check_shape((2, n))
         size = size or max(1, _BATCH // n)
         seen: Flags = np.zeros(n, np.uint16)
         if missing == "drop-samples":

@@ -73,15 +73,29 @@ def select(table: Table, drop_columns: Sequence[str] = ()) -> Selection:
         notes.append(f"{table.column(j)} is an index of pandas and left out.")
         dropped.add(j)
     if 0 not in dropped:
-        with closing(table.chunks()) as chunks:  # type: ignore[type-var]
-            first = next(chunks, None)
-        if first is not None and len(first.codes) > 2 and (first.codes[:, 0] == OTHER).any():
-            counted = count_from(first.column(0))
+        cells = _first_cells(table)
+        counted = count_from(cells) if len(cells) > 2 else None
     if counted is not None:
         notes.append(f"{table.column(0)} counts the rows and is left out.")
         dropped.add(0)
     kept = np.array([j for j in range(table.width) if j not in dropped], np.intp)
+    if len(kept) < 2:
+        raise ValueError(
+            f"expected spins in columns, at least 2, found {len(kept)} feature(s) (columns). Rows are samples, "
+            "columns are spins; transpose the data if they are the other way round."
+        )
     return Selection(table, kept, counted, tuple(notes))
+
+
+def _first_cells(table: Table) -> list[Any]:
+    """Column 0 in the first rows, three at least if there are so many."""
+    cells: list[Any] = []
+    with closing(table.chunks()) as chunks:  # type: ignore[type-var]
+        for chunk in chunks:
+            cells += chunk.column(0)
+            if len(cells) > 2:
+                break
+    return cells
 
 
 def _numbers_of(table: Table, name: str) -> list[int]:

@@ -55,8 +55,8 @@ def _layout(path: Path, compression: str, default: str) -> Layout:
     lines: list[str] = []
     skip = size = 0
     with opened(path, compression) as (file, _):
-        for number, raw in enumerate(file):
-            line = _decode(raw.removeprefix(_BOM) if number == 0 else raw).rstrip("\r\n")
+        for number, raw in enumerate(part for line in file for part in line.splitlines()):
+            line = _decode(raw.removeprefix(_BOM) if number == 0 else raw)
             if _is_content(line):
                 skip = skip if lines else number
                 lines.append(line)
@@ -116,10 +116,8 @@ def is_header(first: list[str], body: list[list[str]]) -> bool:
 
 def _chunks(path: Path, compression: str, layout: Layout) -> Iterator[Chunk]:
     texts = TextCodes()
-    row = 0
+    row, skip = 0, layout.skip
     with opened(path, compression) as (file, _):
-        for _ in range(layout.skip):
-            file.readline()
         while block := file.read(CHUNK):
             block += file.readline()
             if row == 0:
@@ -128,6 +126,10 @@ def _chunks(path: Path, compression: str, layout: Layout) -> Iterator[Chunk]:
                 block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
             if not block.endswith(b"\n"):
                 block += b"\n"
+            while skip and block:
+                skip, block = skip - 1, block.partition(b"\n")[2]
+            if not block:
+                continue
             codes = _fast(block, layout, texts)
             if codes is None:
                 codes = _slow(block, layout, texts, row)
