@@ -6,8 +6,10 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 import bayesing as bs
+from bayesing.cli import cli
 
 from samples import random_spins
 
@@ -15,6 +17,11 @@ from samples import random_spins
 def run(*arguments, cwd=None):
     command = [sys.executable, "-m", "bayesing", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
+
+
+def run_here(*arguments):
+    """The same without the second that a new process takes."""
+    return CliRunner().invoke(cli, list(map(str, arguments)))
 
 
 @pytest.fixture
@@ -67,10 +74,9 @@ def test_an_infinite_gamma_is_null_in_valid_json(tmp_path):
     answer = json.loads(result.stdout, parse_constant=pytest.fail)
     assert (answer["gamma"], answer["J"], answer["case"]) == (None, None, "infinite")
     assert result.returncode == 0
-    assert (
-        result.stderr.startswith("warning: The evidence grows without bound")
-        and result.stderr.count("\n") == 1
-    )
+    note, warning = result.stderr.splitlines()
+    assert note.startswith("note: 2 of 4 spins are the same in all samples (column 1, column 4)")
+    assert warning.startswith("warning: The evidence grows without bound")
 
 
 @pytest.mark.parametrize(
@@ -187,7 +193,66 @@ def test_csv_and_npy_give_the_same(tmp_path):
     np.save(tmp_path / "x.npy", X)
     np.savetxt(tmp_path / "x.csv", (X + 1) // 2, fmt="%d", delimiter=",", header="a,b,c,d,e,f,g", comments="")
     one, two = (json.loads(run("fit", tmp_path / name, "--json").stdout) for name in ("x.npy", "x.csv"))
-    assert one == two
+    assert (one.pop("encoding"), two.pop("encoding")) == ("±1", "0/1")
+    assert one == two and one["notes"] == []
+
+
+def test_what_was_read_is_said(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X = bs.simulate(n_spins=5, n_samples=60, J=0.8, H=0.2, seed=1).spins
+    table = pd.DataFrame(np.where(X > 0, "Yes", "No"), columns=list("abcde"))
+    table.iloc[7, 2] = None
+    table["b"] = "yes"
+    table["when"] = np.linspace(0, 1, 60)
+    table.to_csv(tmp_path / "x.tsv", sep="\t")
+    for command in (["fit", "x.tsv"], ["couplings", "x.tsv", "-o", "J.csv"]):
+        result = run_here(*command)
+        assert result.exit_code == 2 and "--drop-columns when" in result.stderr
+        result = run_here(*command, "--drop-columns", "when")
+        assert result.exit_code == 2 and "drop-samples, which leaves 59 of 60 samples" in result.stderr
+        result = run_here(*command, "--drop-columns", "when", "--missing", "drop-samples")
+        assert result.exit_code == 0 and "59 samples of 5 spins" in result.stdout
+        assert "encoded yes/no" in result.stdout
+        notes = result.stderr.splitlines()
+        assert [note[:6] for note in notes] == ["note: "] * 3
+        for note, text in zip(
+            notes, ("counts the rows", "1 of 60 samples", "the same in all samples ('b')"), strict=True
+        ):
+            assert text in note
+    columns = "when, b,c"
+    answer = run_here("fit", "x.tsv", "--json", "--drop-columns", columns)
+    assert json.loads(answer.stdout)["n_spins"] == 3
+    assert json.loads(answer.stdout)["notes"] == ["column 1 counts the rows and is left out."]
+
+
+def test_fit_in_batches(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X = bs.simulate(n_spins=6, n_samples=90, J=0.8, H=0.2, seed=1).spins
+    np.savetxt(tmp_path / "x.csv", (X + 1) // 2, fmt="%d", delimiter=",")
+    expected = bs.EmpiricalBayes().fit_moments(bs.SpinMoments.of(X))
+    result = run_here("fit", "x.csv", "--batch", 40, "--json")
+    answer = json.loads(result.stdout)
+    assert result.stderr == "" and answer["method"] == "susceptibility" and answer["encoding"] == "0/1"
+    assert (answer["J"], answer["H"], answer["J_error"]) == (expected.J_, expected.H_, expected.J_error_)
+    for arguments, message in [
+        (["--batch", 0], "rows must be at least 1"),
+        (["--batch", 9, "--method", "spectral"], "found spectral, which needs all spins at once"),
+        (["--batch", 9, "--missing", "drop-spins"], "one of error, drop-samples: found 'drop-spins'"),
+    ]:
+        result = run_here("fit", "x.csv", *arguments)
+        assert result.exit_code == 2 and message in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_data_beyond_memory_are_read_in_batches_and_it_is_said(data, monkeypatch):
+    monkeypatch.setattr("bayesing.io.memory_available", lambda: 1000)
+    moments = bs.SpinMoments.of(np.load(data)["spins"])
+    result = run_here("fit", data, "--json")
+    assert json.loads(result.stdout)["J"] == bs.EmpiricalBayes().fit_moments(moments).J_
+    assert result.stderr.startswith("note: the data need about") and "read in batches" in result.stderr
+    assert json.loads(result.stdout)["notes"] == [result.stderr.removeprefix("note: ").strip()]
+    result = run_here("fit", data, "--json", "--method", "spectral")
+    assert json.loads(result.stdout)["method"] == "spectral"
+    assert result.stderr.startswith("note: the data need about") and "batches" not in result.stderr
 
 
 def test_fit_interval(data):
