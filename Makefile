@@ -22,6 +22,7 @@ docs: .venv/docs.stamp  ## the documentation site, in docs/_build/html
 
 bench: .venv/bench.stamp  ## speed, as ratios within one run
 	$(BIN)/python benchmarks/fit.py
+	$(BIN)/python benchmarks/reading.py
 	$(BIN)/python benchmarks/sampling.py
 	$(BIN)/python benchmarks/couplings.py results/couplings logistic large
 	@echo "all that docs/accuracy.md says, in hours: $(BIN)/python benchmarks/accuracy.py results/accuracy"
