@@ -184,7 +184,9 @@ def test_both_ways_of_reading_text_agree_with_the_csv_module(tmp_path_factory, r
     np.testing.assert_array_equal(spins, expected[:, (expected != 0).all(axis=0)])
 
 
-@pytest.mark.parametrize("text", ['1,"0,1",1\n', "1,1\n0,0,0\n", "1,0,1\n\n", "# 1,0\n", "1,0," + "0" * 9])
+@pytest.mark.parametrize(
+    "text", ['1,"0,1",1', "1,1\n0,0,0,0", "1,0,1\n\n1,1,0", "1,0,1\n#1,0,0", "1,0," + "0" * 9, "1,0,\0"]
+)
 def test_what_takes_care_is_left_to_the_slow_way(text):
     assert _text._fast(text.encode() + b"\n", _text.Layout(",", 3, None, 0), _text.TextCodes()) is None
 
@@ -670,12 +672,12 @@ def big(path, spins):
 @pytest.mark.parametrize("name", ["x.npy", "x.npz", "x.csv", "x.csv.gz", "x.parquet"])
 @pytest.mark.parametrize("rows", [1, 7, 100, 1000, None])
 def test_batches_are_the_whole(tmp_path, monkeypatch, name, rows):
-    monkeypatch.setattr(_text, "CHUNK", 500)
-    spins = random_spins(230, 5)
+    small_chunks(monkeypatch, 500)
+    spins = random_spins(201, 5)
     batches = list(read_batches(big(tmp_path / name, spins), rows=rows))
     np.testing.assert_array_equal(np.concatenate([batch.spins for batch in batches]), spins)
     assert [len(batch.spins) for batch in batches[:-1]] == [rows] * (len(batches) - 1)
-    assert len(batches) == -(-230 // (rows or 230))
+    assert len(batches) == -(-201 // (rows or 201))
 
 
 @pytest.mark.parametrize("name", ["x.npy", "x.csv", "x.parquet"])
@@ -712,6 +714,19 @@ def test_batches_without_missing_samples(tmp_path, monkeypatch):
     path = write(tmp_path / "y.csv", "1,\n,0\n1,\n")
     with pytest.raises(ValueError, match=r"drop-samples leaves 0 of 3 samples"):
         list(read_batches(path, rows=1, missing="drop-samples"))
+
+
+def test_places_are_those_in_the_whole_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(_text, "CHUNK", 10)
+    for row, message in (
+        ("1,0,1\n", r"as row 1 has, found 3 in row 7"),
+        ("1,0,x,1\n", r"found the text 'x' in row 7, column 3"),
+        ("1,,0,1\n", r"1 missing cell, in 1 of 8 samples .* the first at row 7, column 2"),
+    ):
+        path = write(tmp_path / "x.csv", lines((X + 1) // 2) + row + "1,1,1,1\n")
+        for read in (read_spins, lambda path: list(read_batches(path, rows=1))):
+            with pytest.raises(ValueError, match=message):
+                read(path)
 
 
 def test_words_after_numbers_in_a_later_batch(tmp_path, monkeypatch):
@@ -762,7 +777,18 @@ def test_memory_that_a_file_needs(tmp_path):
         assert memory_of(big(tmp_path / name, spins)) == pytest.approx(exact, rel=tolerance)
 
 
-def test_memory_available(monkeypatch, tmp_path):
+@pytest.mark.parametrize(("N", "n"), [(20_000, 100), (1000, 2000)])
+def test_memory_needed_is_what_reading_and_fitting_take(tmp_path, N, n):
+    path = big(tmp_path / "x.npy", random_spins(N, n))
+    bs.EmpiricalBayes().fit(read_spins(path).spins[:100, :10])  # imports
+    tracemalloc.start()
+    bs.EmpiricalBayes().fit(read_spins(path).spins)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < memory_of(path) < 2 * peak
+
+
+def test_memory_available(monkeypatch):
     assert 2**20 < _memory.memory_available() < 2**50
     monkeypatch.setattr(_memory, "_cgroup", lambda: 123)
     assert _memory.memory_available() == 123
