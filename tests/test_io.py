@@ -191,6 +191,11 @@ def test_what_takes_care_is_left_to_the_slow_way(text):
     assert _text._fast(text.encode() + b"\n", _text.Layout(",", 3, None, 0), _text.TextCodes()) is None
 
 
+def test_blanks_at_the_beginning_of_a_line_are_no_cells():
+    assert _text._fast(b" 1 0\n", _text.Layout(" ", 3, None, 0), _text.TextCodes()) is None
+    assert _text._fast(b"1 1 0\n", _text.Layout(" ", 3, None, 0), _text.TextCodes()).tolist() == [[1, 1, 0]]
+
+
 def test_text_is_the_same_in_blocks_of_any_size(tmp_path, monkeypatch):
     spins = random_spins(300, 7)
     rows = written_as(spins, "1", "-1").tolist()
@@ -284,6 +289,12 @@ def test_words_are_read_in_any_case(tmp_path, up, down):
         data = read_spins(write(tmp_path / "x.csv", header + lines(rows)))
         np.testing.assert_array_equal(data.spins, X)
         assert (data.encoding, data.names) == (f"{up}/{down}".lower(), names)
+
+
+def test_names_that_are_words_too(tmp_path):
+    data = read_spins(write(tmp_path / "x.csv", "y,q1,q2,q3\n" + lines(written_as(X, "yes", "no"))))
+    np.testing.assert_array_equal(data.spins, X)
+    assert data.names == ("y", "q1", "q2", "q3")
 
 
 def test_columns_in_different_encodings(tmp_path):
@@ -553,6 +564,7 @@ def replaced(row, text):
             "a,b\nyes,1\nno,0\n1,1\n",
             r"either numbers or words in a column, found the text 'yes' in row 1",
         ),
+        ("x.csv", "yes,no,maybe\nno,no,yes\nyes,no,no\n", r"found the text 'maybe' in row 1, column 3"),
         ("x.npy", b"\x93NUMPY\x01\x00\x10\x00{'descr': gibber", r"empty or damaged"),
         ("x.csv", "", r"found an empty file"),
         ("x.csv", "\n\n", r"found an empty file"),

@@ -105,13 +105,12 @@ def is_header(first: list[str], body: list[list[str]]) -> bool:
     distinct = len(set(first)) == len(first)
     if numbers:  # names like 101, 102, 103; but a row with a cell at fault is not a header
         return distinct and all(code == OTHER for code in numbers)
-    if OTHER in codes:
-        return True
+    words = [j for j, code in enumerate(codes) if code not in (MISSING, OTHER)]
+    below = [[code_of(cells[j]) for cells in body if j < len(cells)] for j in words]
+    if OTHER in codes:  # unless most cells are like those below, and this one is at fault
+        return 2 * sum(any(1 < code < MISSING for code in column) for column in below) < len(first)
     # Names like t, y, n, above numbers.
-    words = [j for j, code in enumerate(codes) if code != MISSING]
-    return distinct and any(
-        code_of(cells[j]) in (-1, 0, 1) for cells in body for j in words if j < len(cells)
-    )
+    return distinct and any(code in (-1, 0, 1) for column in below for code in column)
 
 
 def _chunks(path: Path, compression: str, layout: Layout) -> Iterator[Chunk]:
@@ -150,7 +149,7 @@ def _fast(block: bytes, layout: Layout, texts: TextCodes) -> Codes | None:
     if len(ends) != rows * width or not newline[ends[width - 1 :: width]].all():
         return None
     lengths = np.diff(ends, prepend=7) - 1
-    if lengths.max() > 8:
+    if lengths.max() > 8 or (layout.delimiter == " " and not lengths.all()):
         return None
     # The 8 bytes before each end, shifted until those of the cell itself are left.
     eights: NDArray[np.uint64] = np.ndarray(len(characters) - 7, "<u8", characters.data, strides=(1,))[
