@@ -1,4 +1,4 @@
-"""Sphinx configuration: Markdown through MyST, runnable tutorials through sphinx-gallery, mathematics without a network."""
+"""Sphinx configuration: Markdown through MyST, runnable tutorials through sphinx-gallery, formulas without a network."""
 
 import importlib
 import inspect
@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import matplotlib as mpl
+from docutils import nodes
 from sphinx.ext.napoleon.docstring import GoogleDocstring
 from sphinx.util import logging
 
@@ -15,7 +16,7 @@ import bayesing
 sys.path.insert(0, str(Path(__file__).parent))  # for what is ours in _extensions
 
 project = "bayesing"
-author = "The bayesing developers"
+author = copyright = "The bayesing developers"
 release = version = bayesing.__version__
 
 extensions = [
@@ -47,7 +48,7 @@ html_theme = "furo"
 html_title = "bayesing"
 html_copy_source = False
 html_css_files = ["site.css"]
-# One file of MathJax 3, from a package of PyPI: formulas are drawn by it without a network, and without fonts of their own.
+# One file of MathJax 3, from a package of PyPI: it draws formulas without a network, and without font files.
 _mathjax = Path(str(importlib.import_module("sphinx-mathjax-offline").__file__)).parent / "static" / "mathjax"
 html_static_path = ["_static", str(_mathjax / "tex-svg.js")]
 mathjax_path = "tex-svg.js"
@@ -64,6 +65,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "run_stale_examples": True,
     "download_all_examples": False,
+    "remove_config_comments": True,
     "show_memory": False,
     "show_signature": False,
     "write_computation_times": False,
@@ -110,6 +112,15 @@ def find_public(app, env, node, contnode):
     return domain.resolve_xref(env, node["refdoc"], app.builder, node["reftype"], target, node, contnode)
 
 
+def trim(app, doctree):
+    """A doctest needs an empty line below its output, and readers do not."""
+    for block in doctree.findall(nodes.literal_block):
+        text = block.astext().rstrip()
+        block.rawsource, block.children = text, []
+        block += nodes.Text(text)
+
+
 def setup(app):
+    app.connect("doctree-read", trim)
     app.connect("env-check-consistency", check_reference)
     app.connect("missing-reference", find_public)

@@ -43,7 +43,9 @@ class Markdown:
     def __init__(self, path: Path) -> None:
         text = path.read_text(encoding="utf-8")
         prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
-        self.links = re.findall(r"\]\(([^)\s]+)\)", prose) + re.findall(r"`((?:docs|examples)/[^`\s]*)`", prose)
+        self.links = re.findall(r"\]\(([^)\s]+)\)", prose) + re.findall(
+            r"`((?:docs|examples)/[^`\s]*)`", prose
+        )
         titles = re.findall(r"^#+ (.*)$", prose, flags=re.MULTILINE)
         self.ids = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
@@ -68,9 +70,8 @@ def faults_of(path: Path, elsewhere: set[str]) -> Iterator[str]:
         target = (path.parent / unquote(parts.path)).resolve() if parts.path else path.resolve()
         if not target.exists():
             yield f"{path}: {link} leads to no file"
-        elif parts.fragment and target.suffix in (".html", ".md"):
-            if unquote(parts.fragment) not in read(target).ids:
-                yield f"{path}: {link} leads to a page without that anchor"
+        elif parts.fragment and unquote(parts.fragment) not in read(target).ids:
+            yield f"{path}: {link} leads to a page without that anchor"
 
 
 def main(arguments: list[str]) -> int:
