@@ -1,4 +1,4 @@
-"""Sphinx configuration: Markdown through MyST, runnable tutorials through sphinx-gallery, formulas without a network."""
+"""Sphinx configuration: Markdown through MyST, tutorials that run through sphinx-gallery, formulas without a network."""
 
 import importlib
 import inspect
