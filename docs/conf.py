@@ -1,4 +1,4 @@
-"""Sphinx configuration: Markdown through MyST, tutorials that run through sphinx-gallery, formulas without a network."""
+"""Sphinx configuration: Markdown through MyST, tutorials through sphinx-gallery, formulas without a network."""
 
 import importlib
 import inspect
@@ -61,7 +61,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "_extensions.order.TutorialsFirst",
     "abort_on_example_error": True,
     "run_stale_examples": True,
     "download_all_examples": False,
