@@ -23,7 +23,7 @@ docs: .venv/docs.stamp  ## the documentation site, in docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
 linkcheck: .venv/docs.stamp  ## follow the links to other sites, which needs a network
-	$(BIN)/sphinx-build -q -b linkcheck docs docs/_build/linkcheck
+	$(BIN)/sphinx-build -q -b linkcheck -D plot_gallery=0 docs docs/_build/linkcheck
 
 bench: .venv/bench.stamp  ## speed, as ratios within one run
 	$(BIN)/python benchmarks/fit.py
