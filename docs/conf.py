@@ -55,6 +55,7 @@ mathjax_path = "tex-svg.js"
 mathjax3_config = {"svg": {"fontCache": "global"}, "options": {"enableMenu": False}}
 
 linkcheck_anchors = False
+linkcheck_ignore = [r"gallery/"]
 
 mpl.rcParams.update({"figure.dpi": 110, "savefig.dpi": 110})
 sphinx_gallery_conf = {
