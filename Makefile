@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo test lint docs linkcheck bench clean
 
 demo: .venv/demo.stamp  ## simulate, fit, print and plot
 	$(BIN)/bayesing demo --force
@@ -17,8 +17,13 @@ lint: .venv/dev.stamp
 	$(BIN)/mypy
 
 docs: .venv/docs.stamp  ## the documentation site, in docs/_build/html
-	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python -m pytest docs/*.md tests/test_documentation.py -k "not examples"
+	$(BIN)/sphinx-build -W -n -E --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python docs/links.py docs/_build/html README.md CONTRIBUTING.md
 	@echo "open docs/_build/html/index.html"
+
+linkcheck: .venv/docs.stamp  ## follow the links to other sites, which needs a network
+	$(BIN)/sphinx-build -q -b linkcheck -D plot_gallery=0 docs docs/_build/linkcheck
 
 bench: .venv/bench.stamp  ## speed, as ratios within one run
 	$(BIN)/python benchmarks/fit.py

@@ -1,6 +1,7 @@
-"""All documentation runs. Docstrings and the README's Python are run by pytest's doctest."""
+"""All documentation runs. The Python of docstrings, of the README and of the pages is run by pytest's doctest."""
 
 import importlib
+import os
 import re
 import runpy
 import shlex
@@ -11,31 +12,51 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pytest
 import yaml
+from click.testing import CliRunner
 
 import bayesing as bs
+from bayesing import plots
+from bayesing.cli import cli
 
 ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
-def test_the_commands_of_the_readme_print_what_it_says(tmp_path):
-    blocks = re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+def blocks_of(page, kind):
+    return re.findall(rf"^ *```{kind}\n(.*?)^ *```", page.read_text(), re.DOTALL | re.MULTILINE)
+
+
+def test_every_block_of_the_pages_is_one_that_runs():
+    for page in PAGES:
+        kinds = re.findall(r"^ *```(\S.*)$", page.read_text(), re.MULTILINE)
+        runs = {kind for kind in kinds if not kind.startswith("{")}  # directives
+        shell = {"bash"} if page.name == "cli.md" else set()  # to be put into start-up files: see below
+        assert runs <= {"python", "console"} | shell, page
+        for block in blocks_of(page, "python"):
+            assert block.startswith(">>> ") and block.endswith("\n\n"), block  # else doctest would not see it
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if blocks_of(page, "console")], ids=lambda page: page.stem
+)
+def test_the_commands_of_a_page_print_what_it_says(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = blocks_of(page, "console")
     steps = [step for block in blocks for step in re.split(r"^\$ ", block, flags=re.MULTILINE) if step]
     assert len(steps) >= 2
     for step in steps:
         command, expected = step.split("\n", 1)
         program, *arguments = shlex.split(command)
         assert program == "bayesing"
-        result = subprocess.run(
-            [sys.executable, "-m", program, *arguments],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            check=True,
-        )
+        if page.name == "README.md":  # as it is run by users; elsewhere without starting Python again
+            whole = [sys.executable, "-m", program, *arguments]
+            output = subprocess.run(whole, capture_output=True, text=True, check=True).stdout
+        else:
+            output = CliRunner(catch_exceptions=False).invoke(cli, arguments).stdout
         # Another processor rounds differently, which makes other spins now and then.
         number = r"[-+]?\d+\.\d+"
-        assert re.split(number, result.stdout) == re.split(number, expected)
-        found, printed = (list(map(float, re.findall(number, text))) for text in (result.stdout, expected))
+        assert re.split(number, output) == re.split(number, expected)
+        found, printed = (list(map(float, re.findall(number, text))) for text in (output, expected))
         assert found == pytest.approx(printed, abs=0.02)
 
 
@@ -46,6 +67,58 @@ def test_examples_run(path, monkeypatch):
     runpy.run_path(str(path))
     assert plt.get_fignums()
     plt.close("all")
+
+
+def test_the_page_of_the_command_line_has_every_command():
+    page = (ROOT / "docs" / "cli.md").read_text()
+    assert sorted(re.findall(r"^```\{options\} (\S+)$", page, re.MULTILINE)) == sorted(cli.commands)
+    assert set(cli.commands) <= set(re.findall(r"^## (\S+)$", page, re.MULTILINE))
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_commands_options_and_files(shell):
+    def completion(task, **settings):
+        # Under its own name, from which the variable has its own.
+        program = [
+            sys.executable,
+            "-c",
+            "import sys, bayesing.cli; sys.argv = ['bayesing']; bayesing.cli.main()",
+        ]
+        environment = os.environ | {"_BAYESING_COMPLETE": f"{shell}_{task}"} | settings
+        return subprocess.run(program, capture_output=True, text=True, env=environment, check=True).stdout
+
+    assert f"_BAYESING_COMPLETE={shell}_source bayesing" in (ROOT / "docs" / "cli.md").read_text()
+    assert "_BAYESING_COMPLETE" in completion("source")
+    for words, place, found in (("bayesing coup", 1, "couplings"), ("bayesing fit --meth", 2, "--method")):
+        last = place if shell != "fish" else words.split()[-1]
+        assert found in completion("complete", COMP_WORDS=words, COMP_CWORD=str(last))
+    last = 2 if shell != "fish" else "data"
+    assert "file" in completion("complete", COMP_WORDS="bayesing fit data", COMP_CWORD=str(last))
+
+
+def test_the_reference_has_every_public_name():
+    reference = (
+        ROOT / "docs" / "api.rst"
+    ).read_text()  # the build of the site looks for those of all modules
+    for prefix, module in (("bayesing", bs), ("bayesing.plots", plots)):
+        for name in module.__all__:
+            assert re.search(rf"^\.\. auto\w+:: {prefix}\.{name}$", reference, re.MULTILINE), name
+            assert getattr(module, name).__doc__, name
+
+
+def test_links_are_checked(tmp_path, capsys):
+    links = runpy.run_path(str(ROOT / "docs" / "links.py"))["main"]
+    assert links([str(ROOT / "README.md"), str(ROOT / "CONTRIBUTING.md")]) == 0
+    page, other = tmp_path / "page.html", tmp_path / "other.html"
+    other.write_text('<h1 id="here">Other</h1><a href="page.html?x=1#">back</a>')
+    page.write_text('<a href="other.html#here">good</a><a href="https://arxiv.org/abs/1906.06002">far</a>')
+    assert links([str(tmp_path)]) == 0
+    assert "3 links on 2 pages" in capsys.readouterr().out
+    for broken in ("other.html#there", "nowhere.html", "#gone", "https:/arxiv.org", "../missing.png"):
+        other.write_text(f'<h1 id="here">Other</h1><img src="{broken}"><a href="{broken}">broken</a>')
+        links.__globals__["read"].cache_clear()
+        assert links([str(tmp_path)]) == 1, broken
+        assert broken in capsys.readouterr().err
 
 
 def test_every_name_of_the_notation_exists():

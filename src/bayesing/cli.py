@@ -78,7 +78,7 @@ def _reading(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @cli.command(short_help="Infer J and H from a file of spins.")
-@click.argument("data")
+@click.argument("data", type=click.Path(readable=False))  # which lets shells complete it
 @click.option(
     "--method",
     default="auto",
@@ -227,7 +227,7 @@ def _interval(eb: EmpiricalBayes, level: float, simulations: int, jobs: int, see
 
 
 @cli.command(short_help="Infer all couplings, with errors, and write them to a file.")
-@click.argument("data")
+@click.argument("data", type=click.Path(readable=False))  # which lets shells complete it
 @click.option("-o", "--output", required=True, help="The .csv file to write.")
 @click.option(
     "--method",
