@@ -1,6 +1,5 @@
 import bz2
 import csv
-import doctest
 import gzip
 import io
 import lzma
@@ -8,7 +7,6 @@ import os
 import pickle
 import sys
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -835,10 +833,3 @@ def test_writing_is_all_or_nothing(tmp_path):
         pass
     with pytest.raises(ValueError, match="found a directory"), writing(tmp_path, force=True):
         pass
-
-
-def test_the_page_on_data_runs(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    page = Path(__file__).parents[1] / "docs" / "data.md"
-    result = doctest.testfile(str(page), module_relative=False)
-    assert result.failed == 0 and result.attempted > 10
