@@ -16,6 +16,8 @@ lint: .venv/dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Small matrices: threads of BLAS would only wait for each other where cores are busy.
+docs: export OPENBLAS_NUM_THREADS ?= 1
 docs: .venv/docs.stamp  ## the documentation site, in docs/_build/html
 	$(BIN)/python -m pytest docs/*.md tests/test_documentation.py -k "not examples"
 	$(BIN)/sphinx-build -W -n -E --keep-going -q -b html docs docs/_build/html

@@ -13,6 +13,7 @@ import matplotlib.pyplot as plt
 import pytest
 import yaml
 from click.testing import CliRunner
+from threadpoolctl import threadpool_limits
 
 import bayesing as bs
 from bayesing import plots
@@ -64,7 +65,8 @@ def test_the_commands_of_a_page_print_what_it_says(page, tmp_path, monkeypatch):
 def test_examples_run(path, monkeypatch):
     monkeypatch.setattr(plt, "show", lambda: None)
     plt.switch_backend("agg")
-    runpy.run_path(str(path))
+    with threadpool_limits(1):  # small matrices, for which threads only wait for each other where cores are busy
+        runpy.run_path(str(path))
     assert plt.get_fignums()
     plt.close("all")
 
