@@ -65,7 +65,9 @@ def test_the_commands_of_a_page_print_what_it_says(page, tmp_path, monkeypatch):
 def test_examples_run(path, monkeypatch):
     monkeypatch.setattr(plt, "show", lambda: None)
     plt.switch_backend("agg")
-    with threadpool_limits(1):  # small matrices, for which threads only wait for each other where cores are busy
+    with threadpool_limits(
+        1
+    ):  # small matrices, for which threads only wait for each other where cores are busy
         runpy.run_path(str(path))
     assert plt.get_fignums()
     plt.close("all")
