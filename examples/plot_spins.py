@@ -53,16 +53,17 @@ plt.show()
 
 large = bs.simulate(n_spins=100, n_samples=1000, J=0.7, H=0.2, sweeps=4, seed=2)
 methods = ("spectral", "susceptibility", "inversion", "pseudolikelihood", "plefka")
-print("N     " + "".join(f"{method:>18}" for method in methods))
-for N in (10, 50, 200, 1000):
+sizes = (10, 50, 200, 1000)
+print(" " * 17 + "".join(f"{f'N = {N}':>15}" for N in sizes))
+for method in methods:
     cells = []
-    for method in methods:
+    for N in sizes:
         if method == "inversion" and N < 105:  # it needs n + 5 samples
             cells.append("")
             continue
         fit = bs.EmpiricalBayes(method).fit(large.spins[:N])
-        cells.append(f"{fit.J_:.3f} ± {fit.J_error_:.3f}")
-    print(f"{N:<6}" + "".join(f"{cell:>18}" for cell in cells))
+        cells.append(f"{fit.J_:.2f} ± {fit.J_error_:.2f}")
+    print(f"{method:17}" + "".join(f"{cell:>15}" for cell in cells))
 
 # %%
 # With ten samples "spectral" knows J to a sixth, and says so. If the data could not tell J from 0,
