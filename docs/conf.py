@@ -39,8 +39,9 @@ autodoc_typehints = "none"
 autosummary_generate = False  # tables only: the entries are on the same page
 napoleon_preprocess_types = True
 
-# Types in words, and libraries whose inventories would have to be fetched.
+# Private modules, types in words, and libraries whose inventories would have to be fetched.
 nitpick_ignore_regex = [
+    ("py:mod", r"_\w+"),
     ("py:class", r"array \(n(,\))?|n\)|optional|Generator|numpy\..*"),
 ]
 
@@ -89,10 +90,10 @@ def public_names():
         if _NOT_FOR_USERS & set(parts) or any(part.startswith("_") for part in parts):
             continue
         module = importlib.import_module(info.name)
-        yield from (f"{info.name}.{name}" for name in getattr(module, "__all__", ()))
         for name, value in vars(module).items():
-            own = getattr(value, "__module__", None) == info.name and name not in bayesing.__all__
-            if own and not name.startswith("_") and (inspect.isfunction(value) or inspect.isclass(value)):
+            own = getattr(value, "__module__", None) == info.name or name in getattr(module, "__all__", ())
+            code = inspect.isfunction(value) or inspect.isclass(value)
+            if own and code and not name.startswith("_") and name not in bayesing.__all__:
                 yield f"{info.name}.{name}"
 
 
