@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import __version__
 from ..calibration import Interval
+from ..boltzmann_machine import BoltzmannMachine
 from ..empirical_bayes import EmpiricalBayes
 from ..exceptions import (
     BoundWarning,
@@ -389,4 +390,54 @@ def prediction_seen(found: Comparison) -> str:
         f"Scatter of {counted(len(found.observed), f'{kind} correlation')} as observed in held-out samples, from "
         f"{number(float(found.observed.min()), 2, True)} to {number(float(found.observed.max()), 2, True)}, against "
         f"those of the model, along the diagonal: {correlation}."
+    )
+
+
+# ------------------------------------------------------------------------------------------- smaller things
+
+
+def subtitle(a: Analysis) -> str:
+    """Below the title."""
+    return f"How strong are the couplings behind {counted(a.N, 'sample')} of {counted(a.n, 'binary variable')}?"
+
+
+def field(eb: EmpiricalBayes) -> str:
+    """H = +0.007 ± 0.005, or what can be said."""
+    return f"H = {plus_minus(eb.H_, eb.H_error_, True)}" if math.isfinite(eb.H_) else "H is not determined"
+
+
+def regime(eb: EmpiricalBayes) -> str:
+    """In a word or two."""
+    if not known(eb):
+        return "unknown"
+    if eb.at_distance_ > NEAR:
+        return "paramagnet"
+    if eb.method_ in ("plefka", "susceptibility"):
+        return "edge of the spin glass"
+    return "near the spin glass" if eb.at_distance_ > 0 else "spin glass"
+
+
+def prior(bm: BoltzmannMachine) -> str:
+    """Its shape, strength and penalty."""
+    if bm.gamma_ is None:
+        return f"none, with the method {bm.method_}"
+    penalty = "" if bm.penalty_ is None else f", penalty {number(bm.penalty_)}"
+    return f"{bm.prior}, of variance J²/n with J = {number(math.sqrt(bm.gamma_))}{penalty}"
+
+
+def no_prediction(a: Analysis) -> str:
+    """Why nothing was predicted."""
+    return a.left_out[PREDICTION]
+
+
+def method(a: Analysis) -> Iterable[str]:
+    """What was done, for those who want to know."""
+    yield (
+        "The model is P(S) ∝ exp(Σ h_i S_i + Σ J_ij S_i S_j) with spins S_i = ±1. Couplings are taken to be many and "
+        "random, of mean 0 and variance γ/n = J²/n, and empirical Bayes infers J and the field H from the samples "
+        "without estimating any single coupling. The couplings follow with that prior; nothing is cross-validated."
+    )
+    yield (
+        "Rows are assumed to be independent samples. Standard errors are those over data sets of the same size, with "
+        "other couplings of the same strength; those of single couplings are posterior standard deviations."
     )

@@ -1,0 +1,293 @@
+"""One HTML page that needs nothing else: no scripts, no fonts, no styles, no pictures from elsewhere.
+
+Whatever a user may have written, such as names, titles and paths, is escaped. A content security policy in the page
+forbids what should not be there in the first place.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib import resources
+
+from .. import __version__
+from . import words
+from .analysis import LEVEL, Analysis
+from .pictures import Image, Picture
+
+PAPER = "M. Yasuda and T. Obuchi, Empirical Bayes Method for Boltzmann Machines, arXiv:1906.06002"
+_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+
+_STRENGTH, _COUPLINGS, _PREDICTION = ("evidence", "phases", "spectrum"), ("matrix", "network"), ("pairs", "triplets")
+_DARK = "screen and (prefers-color-scheme: dark)"
+_NARROW = "screen and (max-width: 40rem)"
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """How the report came about: what was typed, with which versions, when, and how long it took."""
+
+    command: str
+    versions: dict[str, str]
+    date: str
+    seconds: float
+
+
+def page(a: Analysis, pictures: Sequence[Picture], title: str, provenance: Provenance) -> str:
+    """The whole file."""
+    css = resources.files(__package__).joinpath("style.css").read_text(encoding="utf-8")
+    drawn = {picture.key: picture for picture in pictures}
+    parts = [
+        _section("Answer", _answer(a)),
+        _section("Keep in mind", _notes(words.notes(a))),
+        _section("Numbers", _estimates(a) + _facts(a)),
+        _section("How strong are the couplings?", _evidence_words(a) + _gallery(drawn, _STRENGTH)),
+        _section("Which couplings?", _couplings_words(a) + "".join(_gallery(drawn, (key,)) for key in _COUPLINGS) + _strongest(a)),
+        _section("Does the model predict?", _prediction_words(a) + _gallery(drawn, _PREDICTION)),
+        _section("Method", _method(a, provenance)),
+        _section("How to cite", _citation()),
+    ]  # fmt: skip
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="generator" content="bayesing {escape(__version__)}">
+<title>{escape(title)} · bayesing report</title>
+<link rel="icon" href="data:,">
+<style>
+{css}</style>
+</head>
+<body>
+<header>
+<p class="kicker">bayesing report</p>
+<h1>{escape(title)}</h1>
+<p class="subtitle">{escape(words.subtitle(a))}</p>
+{_headline(a)}
+</header>
+<main>
+{"".join(parts)}</main>
+<footer><p>Made with bayesing {escape(__version__)} on {escape(provenance.date)}.</p></footer>
+</body>
+</html>
+"""
+
+
+def _section(title: str, content: str) -> str:
+    return f"<section>\n<h2>{escape(title)}</h2>\n{content}</section>\n"
+
+
+def _paragraph(text: str) -> str:
+    return f"<p>{escape(text)}</p>\n"
+
+
+def _headline(a: Analysis) -> str:
+    """The four facts that a glance should catch."""
+    eb, found = a.eb, a.interval
+    interval = f"{100 * LEVEL:g}%: " if found else ""
+    facts = [
+        ("Strength of the couplings", words.strength(eb), interval + words.between(found.J) if found else ""),
+        ("Field", words.field(eb), interval + words.between(found.H, True) if found else ""),
+        ("Regime", words.regime(eb), f"1 − γr = {words.number(eb.at_distance_, 2)}"),
+        ("Data", f"{a.N:,} × {a.n:,}", f"samples × spins, N/n = {words.number(a.N / a.n, 2)}"),
+    ]
+    rows = "\n".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}"
+        + (f"<small>{escape(more)}</small>" if more else "")
+        + "</dd></div>"
+        for name, value, more in facts
+    )
+    return f'<dl class="facts">\n{rows}\n</dl>'
+
+
+def _answer(a: Analysis) -> str:
+    text = escape(" ".join(words.answer(a)))
+    key = escape(words.strength(a.eb))
+    return f'<p class="answer">{text.replace(key, f"<strong>{key}</strong>", 1)}</p>\n'
+
+
+def _notes(notes: Iterable[words.Note]) -> str:
+    items = "\n".join(
+        f'<li{" class=calm" if note.calm else ""}><strong>{escape(note.title)}</strong> {escape(note.text)}</li>'
+        for note in notes
+    )
+    return f'<ul class="notes">\n{items}\n</ul>\n'
+
+
+def _table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[int] = ()) -> str:
+    """A table whose first column names its rows; cells are HTML already. It scrolls in its own box if it must."""
+
+    def aligned(k: int) -> str:
+        return ' class="number"' if k in numeric else ""
+
+    titles = "".join(f'<th scope="col"{aligned(k)}>{escape(name)}</th>' for k, name in enumerate(head))
+    lines = "\n".join(
+        f'<tr><th scope="row">{first}</th>'
+        + "".join(f"<td{aligned(k)}>{cell}</td>" for k, cell in enumerate(rest, 1))
+        + "</tr>"
+        for first, *rest in rows
+    )
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}">\n<table>\n'
+        f"<caption>{escape(caption)}</caption>\n<thead><tr>{titles}</tr></thead>\n<tbody>\n{lines}\n</tbody>\n"
+        "</table>\n</div>\n"
+    )
+
+
+def _estimates(a: Analysis) -> str:
+    eb, found = a.eb, a.interval
+
+    def row(symbol: str, meaning: str, estimate: str, interval: str, corrected: str) -> list[str]:
+        cells = [f"{symbol}<small>{escape(meaning)}</small>", escape(estimate)]
+        return [*cells, escape(interval), escape(corrected)] if found else cells
+
+    def squared(ends: tuple[float, float]) -> tuple[float, float]:
+        return ends[0] ** 2, ends[1] ** 2
+
+    width = (found.J[1] - found.J[0]) / 2 if found else math.nan
+    rows = [
+        row("J", "strength: couplings have variance J²/n", words.plus_minus(eb.J_, eb.J_error_),
+            words.between(found.J) if found else "", words.rounded(found.J_corrected, width) if found else ""),
+        row("H", "field", words.plus_minus(eb.H_, eb.H_error_, True),
+            words.between(found.H, True) if found else "",
+            words.rounded(found.H_corrected, (found.H[1] - found.H[0]) / 2, True) if found else ""),
+        row("γ", "J²", words.plus_minus(eb.gamma_, eb.gamma_error_),
+            words.between(squared(found.J)) if found else "",
+            words.rounded(found.J_corrected**2, 2 * width * found.J_corrected) if found else ""),
+    ]  # fmt: skip
+    head = ["Quantity", "Estimate ± standard error"]
+    if not found:
+        return _table("Estimates", head, rows, (1,))
+    level = f"{100 * found.level:g}% interval"
+    note = f" {found.note[0].upper()}{found.note[1:]}." if found.note else ""
+    text = (
+        f"Intervals and estimates without bias are by {found.n_simulations} simulated data sets: they ask which J and H "
+        f"would have produced such data.{note}"
+    )
+    return _table("Estimates", [*head, level, "Without bias"], rows, (1, 2, 3)) + _paragraph(text)
+
+
+def _facts(a: Analysis) -> str:
+    eb, bm = a.eb, a.bm
+    facts = [
+        ("Samples N", f"{a.N:,}"),
+        ("Spins n", f"{a.n:,}" + (f", of which {len(a.oddities.constant)} constant" if a.oddities.constant else "")),
+        ("N/n", words.number(a.N / a.n)),
+        ("Mean spin", words.number(eb.moments_.M, 3, True)),
+        ("Encoding", a.source.encoding),
+        ("Regime", f"{eb.regime_} (1 − γr = {words.number(eb.at_distance_, 2)})"),
+        ("Method for J and H", f"{eb.method_}: {eb.reason_}"),
+        ("Method for couplings", f"{bm.method_}: {bm.reason_}"),
+        ("Prior of the couplings", words.prior(bm)),
+    ]  # fmt: skip
+    rows = [[escape(name), escape(value)] for name, value in facts if value]
+    return _table("Data and methods", ["Item", "Value"], rows)
+
+
+def _evidence_words(a: Analysis) -> str:
+    if a.eb.method_ in ("spectral", "plefka"):
+        return ""
+    return _paragraph(
+        f"The method {a.eb.method_} has no evidence as a function of J to draw; “spectral” and “plefka” do "
+        "(--method)."
+    )
+
+
+def _couplings_words(a: Analysis) -> str:
+    rows = "all rows" if a.coupling_rows == a.N else f"{a.coupling_rows:,} of {a.N:,} rows"
+    text = f"Couplings come from {rows}, by {a.bm.method_} ({a.bm.reason_})."
+    if not a.bm.couplings_.any():
+        text += " All of them are 0: the data show none."
+    return _paragraph(text)
+
+
+def _strongest(a: Analysis) -> str:
+    edges = [c for c in a.strongest if c.J]
+    if not edges:
+        return ""
+    rows = [
+        [str(k), escape(c.name_i), escape(c.name_j), words.plus_minus(c.J, c.error, True)]
+        for k, c in enumerate(edges, 1)
+    ]
+    caption = f"The {len(edges)} strongest couplings, with standard errors" if len(edges) > 1 else "The coupling"
+    return _table(caption, ["Rank", "Spin", "Spin", "J ± error"], rows, (3,))
+
+
+def _prediction_words(a: Analysis) -> str:
+    found = a.held_out
+    if found is None:
+        return _paragraph(words.no_prediction(a))
+    by = "exact averages" if found.prediction.exact else "samples"
+    text = _paragraph(
+        f"A model was fitted to a random choice of {found.fitted:,} rows, by {found.method}, and {by} of it are compared "
+        f"with {found.tested:,} rows that it had not seen. (The couplings above come from all rows.)"
+    )
+    rows = []
+    for name, order in (("Pairs", 2), ("Triplets", 3)):
+        c = found.prediction.of(order)
+        if not len(c.observed):
+            continue
+        rows.append(
+            [
+                f"{name}<small>{len(c.observed):,} compared</small>",
+                f"{words.number(c.correlation, 2)} ({words.number(c.expected_correlation, 2)})",
+                words.plus_minus(c.slope, c.slope_error) if math.isfinite(c.slope) else "unknown",
+                words.plus_minus(c.chi2, c.chi2_error) if math.isfinite(c.chi2) else "unknown",
+            ]
+        )
+    caption = (
+        "Connected correlations of held-out samples and of the model. χ² is the mean square of residuals in units of "
+        "their standard errors; slope and χ² of a perfect model are 1"
+    )
+    return text + _table(caption, ["Order", "Correlation (perfect model)", "Slope", "χ²"], rows, (1, 2, 3))
+
+
+def _gallery(drawn: dict[str, Picture], keys: Sequence[str]) -> str:
+    shown = [drawn[key] for key in keys if key in drawn]
+    if not shown:
+        return ""
+    alone = " alone" if len(keys) == 1 else ""
+    figures = "\n".join(map(_figure, shown))
+    return f'<div class="pictures wide{alone}">\n{figures}\n</div>\n'
+
+
+def _figure(picture: Picture) -> str:
+    sources = []
+    if picture.narrow:
+        light, dark = picture.narrow
+        sources += [_source(f"{_NARROW} and (prefers-color-scheme: dark)", dark), _source(_NARROW, light)]
+    sources.append(_source(_DARK, picture.dark))
+    image = picture.light
+    return (
+        f'<figure id="{picture.key}">\n<picture>\n' + "\n".join(sources) + f'\n<img src="{image.uri}" '
+        f'width="{image.width}" height="{image.height}" alt="{escape(picture.alt)}">\n</picture>\n'
+        f"<figcaption>{escape(picture.caption)}</figcaption>\n</figure>"
+    )
+
+
+def _source(media: str, image: Image) -> str:
+    return f'<source media="{media}" srcset="{image.uri}" width="{image.width}" height="{image.height}">'
+
+
+def _method(a: Analysis, provenance: Provenance) -> str:
+    versions = ", ".join(f"{name} {version}" for name, version in provenance.versions.items())
+    rows = [
+        ["Versions", escape(versions)],
+        ["Seed", str(a.choices.seed)],
+        ["Date", escape(provenance.date)],
+        ["Time taken", f"{provenance.seconds:.0f} s"],
+    ]
+    return (
+        "".join(_paragraph(text) for text in words.method(a))
+        + f'<p>The command:</p>\n<p><code class="command">{escape(provenance.command)}</code></p>\n'
+        + _table("How this report was made; the same command makes the same report", ["Item", "Value"], rows)
+    )
+
+
+def _citation() -> str:
+    software = f"The bayesing developers, bayesing: empirical Bayes for Boltzmann machines, version {__version__}"
+    return f"<ul>\n<li>{escape(PAPER)}.</li>\n<li>{escape(software)}.</li>\n</ul>\n"
