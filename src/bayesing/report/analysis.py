@@ -22,7 +22,7 @@ from ..empirical_bayes import EmpiricalBayes
 from ..exceptions import BayesingWarning, BoundWarning
 from ..prediction import Prediction, predict
 from ..replica import NEAR
-from ..spectrum import spectrum_of
+from ..spectrum import Spectrum, spectrum_of
 from ..spins import Spins
 from . import budget
 
@@ -70,7 +70,6 @@ class Oddities:
 
     constant: tuple[int, ...]
     copies: tuple[tuple[int, int, int], ...]  # i, j, and +1 where equal or -1 where opposite
-    leading: float | None  # share of the variance along the first eigenvector
     successive: float | None  # correlation of successive rows, where it is no accident
     shuffled: float  # the same in random order: its standard deviation
 
@@ -107,6 +106,7 @@ class Analysis:
     held_out: HeldOut | None
     strongest: tuple[Coupling, ...]
     oddities: Oddities
+    eigenvalues: Spectrum | None  # of the correlations; None where they would take long
     caught: tuple[Caught, ...]
     left_out: dict[str, str] = field(default_factory=dict)
 
@@ -207,6 +207,7 @@ def analyse(source: Source, choices: Choices, watch: Watch | None = None) -> Ana
         held_out=held_out,
         strongest=tuple(bm.strongest(TOP)),
         oddities=oddities,
+        eigenvalues=spectrum_of(source.spins)[0] if min(n, N) <= _LARGEST_SPECTRUM else None,
         caught=tuple(dict.fromkeys(caught)),
         left_out=left_out,
     )
@@ -305,18 +306,13 @@ def _some(spins: Spins, rows: int, seed: int) -> Spins:
 
 
 def _look(spins: Spins, seed: int) -> Oddities:
-    N, n = spins.shape
+    N = len(spins)
     sums = spins.sum(axis=0, dtype=np.int64)
     varying = np.abs(sums) < N
-    leading = None
-    if min(n, N) <= _LARGEST_SPECTRUM:
-        d = spectrum_of(spins)[0].d
-        leading = float(d.max() / np.count_nonzero(varying))
     successive, deviation = _order(spins[:_NEIGHBOURS, np.flatnonzero(varying)[:_COLUMNS]], seed)
     return Oddities(
         constant=tuple(np.flatnonzero(~varying).tolist()),
         copies=tuple(_copies(spins, np.flatnonzero(varying))),
-        leading=leading,
         successive=successive,
         shuffled=deviation,
     )

@@ -7,6 +7,7 @@ forbids what should not be there in the first place.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -85,15 +86,28 @@ def _paragraph(text: str) -> str:
     return f"<p>{escape(text)}</p>\n"
 
 
+def _unbroken(text: str) -> str:
+    """No line ends inside J = 0.79 ± 0.01."""
+    return re.sub(r" ([=±−]) ", "\u00a0\\1\u00a0", text)
+
+
 def _headline(a: Analysis) -> str:
     """The four facts that a glance should catch."""
     eb, found = a.eb, a.interval
-    interval = f"{100 * LEVEL:g}%: " if found else ""
+    level = f"{100 * LEVEL:g}%: "
     facts = [
-        ("Strength of the couplings", words.strength(eb), interval + words.between(found.J) if found else ""),
-        ("Field", words.field(eb), interval + words.between(found.H, True) if found else ""),
+        (
+            "Strength J",
+            words.plus_minus(eb.J_, eb.J_error_) if words.known(eb) else "not determined",
+            level + words.between(found.J) if found else f"J/√n = {words.number(eb.J_ / math.sqrt(a.n), 2)}",
+        ),
+        (
+            "Field H",
+            words.plus_minus(eb.H_, eb.H_error_, True) if math.isfinite(eb.H_) else "not determined",
+            level + words.between(found.H, True) if found else "",
+        ),
         ("Regime", words.regime(eb), f"1 − γr = {words.number(eb.at_distance_, 2)}"),
-        ("Data", f"{a.N:,} × {a.n:,}", f"samples × spins, N/n = {words.number(a.N / a.n, 2)}"),
+        ("Samples × spins", f"{a.N:,} × {a.n:,}", f"N/n = {words.number(a.N / a.n, 2)}"),
     ]
     rows = "\n".join(
         f"<div><dt>{escape(name)}</dt><dd>{escape(value)}"
@@ -105,8 +119,7 @@ def _headline(a: Analysis) -> str:
 
 
 def _answer(a: Analysis) -> str:
-    text = escape(" ".join(words.answer(a)))
-    key = escape(words.strength(a.eb))
+    text, key = (_unbroken(escape(text)) for text in (" ".join(words.answer(a)), words.strength(a.eb)))
     return f'<p class="answer">{text.replace(key, f"<strong>{key}</strong>", 1)}</p>\n'
 
 
@@ -125,6 +138,9 @@ def _table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], num
         return ' class="number"' if k in numeric else ""
 
     titles = "".join(f'<th scope="col"{aligned(k)}>{escape(name)}</th>' for k, name in enumerate(head))
+    top = f"<thead><tr>{titles}</tr></thead>\n" if head else ""
+    # What may have to be scrolled can be reached with the keyboard.
+    box = f' tabindex="0" role="region" aria-label="{escape(caption)}"' if len(head) > 2 else ""
     lines = "\n".join(
         f'<tr><th scope="row">{first}</th>'
         + "".join(f"<td{aligned(k)}>{cell}</td>" for k, cell in enumerate(rest, 1))
@@ -132,8 +148,8 @@ def _table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], num
         for first, *rest in rows
     )
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}">\n<table>\n'
-        f"<caption>{escape(caption)}</caption>\n<thead><tr>{titles}</tr></thead>\n<tbody>\n{lines}\n</tbody>\n"
+        f'<div class="scroll"{box}>\n<table{"" if head else " class=pairs"}>\n'
+        f"<caption>{escape(caption)}</caption>\n{top}<tbody>\n{lines}\n</tbody>\n"
         "</table>\n</div>\n"
     )
 
@@ -180,12 +196,12 @@ def _facts(a: Analysis) -> str:
         ("Mean spin", words.number(eb.moments_.M, 3, True)),
         ("Encoding", a.source.encoding),
         ("Regime", f"{eb.regime_} (1 − γr = {words.number(eb.at_distance_, 2)})"),
-        ("Method for J and H", f"{eb.method_}: {eb.reason_}"),
-        ("Method for couplings", f"{bm.method_}: {bm.reason_}"),
-        ("Prior of the couplings", words.prior(bm)),
+        ("Method for J and H", f"{eb.method_}: {words.plain(eb.reason_)}"),
+        ("Method for couplings", f"{bm.method_}: {words.plain(bm.reason_)}"),
+        ("Prior of couplings", words.prior(bm)),
     ]  # fmt: skip
     rows = [[escape(name), escape(value)] for name, value in facts if value]
-    return _table("Data and methods", ["Item", "Value"], rows)
+    return _table("Data and methods", [], rows)
 
 
 def _evidence_words(a: Analysis) -> str:
@@ -199,7 +215,7 @@ def _evidence_words(a: Analysis) -> str:
 
 def _couplings_words(a: Analysis) -> str:
     rows = "all rows" if a.coupling_rows == a.N else f"{a.coupling_rows:,} of {a.N:,} rows"
-    text = f"Couplings come from {rows}, by {a.bm.method_} ({a.bm.reason_})."
+    text = f"Couplings come from {rows}, by {a.bm.method_} ({words.plain(a.bm.reason_)})."
     if not a.bm.couplings_.any():
         text += " All of them are 0: the data show none."
     return _paragraph(text)
@@ -210,11 +226,11 @@ def _strongest(a: Analysis) -> str:
     if not edges:
         return ""
     rows = [
-        [str(k), escape(c.name_i), escape(c.name_j), words.plus_minus(c.J, c.error, True)]
-        for k, c in enumerate(edges, 1)
+        [f"<span>{escape(c.name_i)}</span> <span>{escape(c.name_j)}</span>", words.plus_minus(c.J, c.error, True)]
+        for c in edges
     ]
     caption = f"The {len(edges)} strongest couplings, with standard errors" if len(edges) > 1 else "The coupling"
-    return _table(caption, ["Rank", "Spin", "Spin", "J ± error"], rows, (3,))
+    return _table(caption, ["Pair of spins", "J ± error"], rows, (1,))
 
 
 def _prediction_words(a: Analysis) -> str:
@@ -226,24 +242,19 @@ def _prediction_words(a: Analysis) -> str:
         f"A model was fitted to a random choice of {found.fitted:,} rows, by {found.method}, and {by} of it are compared "
         f"with {found.tested:,} rows that it had not seen. (The couplings above come from all rows.)"
     )
-    rows = []
-    for name, order in (("Pairs", 2), ("Triplets", 3)):
-        c = found.prediction.of(order)
-        if not len(c.observed):
-            continue
-        rows.append(
-            [
-                f"{name}<small>{len(c.observed):,} compared</small>",
-                f"{words.number(c.correlation, 2)} ({words.number(c.expected_correlation, 2)})",
-                words.plus_minus(c.slope, c.slope_error) if math.isfinite(c.slope) else "unknown",
-                words.plus_minus(c.chi2, c.chi2_error) if math.isfinite(c.chi2) else "unknown",
-            ]
-        )
-    caption = (
-        "Connected correlations of held-out samples and of the model. χ² is the mean square of residuals in units of "
-        "their standard errors; slope and χ² of a perfect model are 1"
-    )
-    return text + _table(caption, ["Order", "Correlation (perfect model)", "Slope", "χ²"], rows, (1, 2, 3))
+    compared = [(name, found.prediction.of(order)) for name, order in (("Pairs", 2), ("Triplets", 3))]
+    compared = [(name, c) for name, c in compared if len(c.observed)]
+    rows = [
+        ["Number compared", *(f"{len(c.observed):,}" for _, c in compared)],
+        ["Correlation<small>observed and predicted</small>", *(words.number(c.correlation, 2) for _, c in compared)],
+        ["of a perfect model", *(words.number(c.expected_correlation, 2) for _, c in compared)],
+        ["Slope<small>1 of a perfect model</small>", *(words.plus_minus(c.slope, c.slope_error) for _, c in compared)],
+        ["χ²<small>mean squared residual, in units of its error; 1 of a perfect model</small>",
+         *(words.plus_minus(c.chi2, c.chi2_error) for _, c in compared)],
+    ]  # fmt: skip
+    head = ["Connected correlations", *(name for name, _ in compared)]
+    verdict = _paragraph(words.verdict(found.prediction.pairs))
+    return text + verdict + _table("Held-out samples and the model", head, rows, (1, 2))
 
 
 def _gallery(drawn: dict[str, Picture], keys: Sequence[str]) -> str:
@@ -284,7 +295,7 @@ def _method(a: Analysis, provenance: Provenance) -> str:
     return (
         "".join(_paragraph(text) for text in words.method(a))
         + f'<p>The command:</p>\n<p><code class="command">{escape(provenance.command)}</code></p>\n'
-        + _table("How this report was made; the same command makes the same report", ["Item", "Value"], rows)
+        + _table("How this report was made; the same command makes the same report", [], rows)
     )
 
 

@@ -11,26 +11,28 @@ import io
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import matplotlib as mpl
 from cycler import cycler
+from joblib import Parallel, delayed
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from PIL import Image as PNG  # which matplotlib needs, too
 
 from .. import plots
-from ..plots._spectrum import largest_of_noise
-from ..spectrum import spectrum_of
+from ..boltzmann_machine import BoltzmannMachine
 from . import words
 from .analysis import Analysis
 
-Draw = Callable[[Axes], Any]
+Draw = Callable[[Axes], Axes]
 
-_LARGEST_SVG = 150_000  # bytes
-_DPI = 200
-_EDGES, _FEW_EDGES = 40, 18  # of the network, and on a narrow screen
-_LARGEST_MATRIX = 4000  # spins
-_LARGEST_SPECTRUM = 5000
+_LARGEST_SVG = 100_000  # bytes
+_DPI, _PALETTE = 200, 128  # of a PNG
+_NARROW = 4.0  # inches
+EDGES, FEW_EDGES = 40, 16  # of the network, and on a narrow screen
+LARGEST_MATRIX = 4000  # spins
 
 _COLOURS = {
     # page, ink, lines, and a cycle whose first colours are told apart with any kind of colour vision
@@ -83,7 +85,8 @@ def style(scheme: str) -> dict[str, Any]:
         "ytick.labelsize": 8,
         "font.size": 9,
         "legend.fontsize": 8,
-        "legend.frameon": False,
+        "legend.framealpha": 0.85,  # lines behind it do not cross its letters
+        "legend.edgecolor": page,
         "lines.linewidth": 1.6,
         "savefig.dpi": _DPI,
         "svg.fonttype": "path",
@@ -91,64 +94,150 @@ def style(scheme: str) -> dict[str, Any]:
     }
 
 
-def pictures(a: Analysis) -> Iterator[Picture]:
-    """All that can be drawn of these data, in the order of the report."""
-    eb, bm = a.eb, a.bm
+@dataclass(frozen=True)
+class Sketch:
+    """A picture to be drawn: who draws it, at what size in inches, and for narrow screens."""
+
+    key: str
+    draw: Draw
+    alt: str
+    caption: str
+    size: tuple[float, float] = (4.7, 3.7)
+    narrow: Draw | None = None
+
+    def tasks(self) -> Iterator[tuple[Draw, tuple[float, float], str]]:
+        """What to draw, at what size, for which scheme."""
+        for scheme in _COLOURS:
+            yield self.draw, self.size, scheme
+        if self.narrow is not None:
+            for scheme in _COLOURS:
+                yield self.narrow, (_NARROW, _NARROW / self.size[0] * self.size[1]), scheme
+
+
+def pictures(a: Analysis) -> list[Picture]:
+    """All that can be drawn of these data, in the order of the report; in parallel, where joblib is told so."""
+    planned = list(sketches(a))
+    images = iter(Parallel()(delayed(render)(*task) for sketch in planned for task in sketch.tasks()))
+    found = []
+    for sketch in planned:
+        drawn = [next(images) for _ in sketch.tasks()]
+        narrow = (drawn[2], drawn[3]) if sketch.narrow else None
+        found.append(Picture(sketch.key, drawn[0], drawn[1], narrow, sketch.alt, sketch.caption))
+    return found
+
+
+def sketches(a: Analysis) -> Iterator[Sketch]:
+    """What there is to draw."""
+    yield from _of_strength(a)
+    yield from _of_couplings(a)
+    if a.held_out is None:
+        return
+    prediction = a.held_out.prediction
+    for key, order, noun in (("pairs", 2, "Pair"), ("triplets", 3, "Triplet")):
+        if len(prediction.of(order).observed):
+            yield Sketch(
+                key,
+                partial(plots.predicted_correlations, prediction=prediction, order=order),
+                words.prediction_seen(prediction.of(order)),
+                f"{noun} correlations of samples that the model has not seen, against its predictions. A perfect model "
+                "scatters around the diagonal by as much as the cross shows.",
+            )
+
+
+def _of_strength(a: Analysis) -> Iterator[Sketch]:
+    eb = a.eb
     if eb.method_ == "spectral":
-        curve = "The log evidence of each strength of the couplings. The estimate lies a little above the maximum: it is corrected for what the evidence leaves out."
-        yield _picture("evidence", lambda ax: plots.evidence_curve(ax, eb, J_true=a.source.J_true), words.evidence_seen(a), curve)
+        yield Sketch(
+            "evidence",
+            partial(plots.evidence_curve, eb=eb, J_true=a.source.J_true),
+            words.evidence_seen(a),
+            "The log evidence of each strength of the couplings. The estimate lies a little above the maximum: it is "
+            "corrected for what the evidence leaves out.",
+        )
     elif eb.method_ == "plefka":
-        yield _picture("evidence", lambda ax: plots.evidence_surface(ax, eb), words.evidence_seen(a), "The log evidence of each strength of the couplings and each field, relative to its maximum.")
+        yield Sketch(
+            "evidence",
+            partial(plots.evidence_surface, eb=eb),
+            words.evidence_seen(a),
+            "The log evidence of each strength of the couplings and each field, relative to its maximum.",
+        )
     bars = f"{100 * a.interval.level:g}% intervals" if a.interval else "standard errors"
-    yield _picture("phases", lambda ax: plots.phase_diagram(ax, eb, a.interval), words.phases_seen(a),
-        f"The data set among the phases of many random couplings. Bars are {bars}.")
-    if min(a.n, a.N) <= _LARGEST_SPECTRUM:
-        spectrum = spectrum_of(a.source.spins)[0]
-        edge = largest_of_noise(round(spectrum.n), spectrum.nu)
+    yield Sketch(
+        "phases",
+        partial(plots.phase_diagram, eb=eb, interval=a.interval),
+        words.phases_seen(a),
+        f"The data set among the phases of a model with many random couplings. Bars are {bars}.",
+    )
+    if a.eigenvalues is not None:
         gamma = eb.gamma_ if words.known(eb) and eb.at_distance_ > 0 else None
-        shown = spectrum.d[: min(round(spectrum.n), int(spectrum.nu))] if spectrum.nu < spectrum.n else spectrum.d
-        yield _picture("spectrum", lambda ax: plots.correlation_spectrum(ax, a.source.spins, gamma), words.spectrum_seen(shown.tolist(), edge),
-          "Eigenvalues of the correlations. Independent spins would follow the solid curve; what lies beyond the dotted line is no accident.")
-    if a.n <= _LARGEST_MATRIX:
-        yield _picture("matrix", lambda ax: plots.coupling_matrix(ax, bm, 60), words.matrix_seen(a),
-            "All couplings. Spins are ordered by a clustering, so that groups that act together form blocks.", (7.2, 6.6),
-            lambda ax: plots.coupling_matrix(ax, bm, 24))
-    yield _picture("network", lambda ax: plots.coupling_network(ax, bm, _EDGES), words.network_seen(a, _EDGES),
-        "The strongest couplings. Lines are as wide as the couplings are strong; dashed ones are within two standard errors of 0.", (7.2, 7.4),
-            lambda ax: plots.coupling_network(ax, bm, _FEW_EDGES))
-    if a.held_out is not None:
-        prediction = a.held_out.prediction
-        for key, order, noun in (("pairs", 2, "Pair"), ("triplets", 3, "Triplet")):
-            if len(prediction.of(order).observed):
-                yield _picture(key, lambda ax, order=order: plots.predicted_correlations(ax, prediction, order), words.prediction_seen(prediction.of(order)),
-                    f"{noun} correlations of samples that the model has not seen, against its predictions. A perfect model scatters around the diagonal by as much as the cross shows.")
+        yield Sketch(
+            "spectrum",
+            partial(plots.correlation_spectrum, spins=a.source.spins, gamma=gamma),
+            words.spectrum_seen(a),
+            "Eigenvalues of the correlations. Independent spins would follow the solid curve; what lies beyond the "
+            "dotted line is no accident.",
+        )
 
 
-def _picture(key: str, draw: Draw, alt: str, caption: str, size: tuple[float, float] = (4.7, 3.7), narrow: Draw | None = None) -> Picture:
-    light, dark = (_image(draw, size, scheme) for scheme in _COLOURS)
-    small = None
-    if narrow is not None:
-        share = 4.0 / size[0]
-        first, second = (_image(narrow, (4.0, share * size[1]), scheme) for scheme in _COLOURS)
-        small = first, second
-    return Picture(key, light, dark, small, alt, caption)
+def _of_couplings(a: Analysis) -> Iterator[Sketch]:
+    if a.n <= LARGEST_MATRIX:
+        yield Sketch(
+            "matrix",
+            partial(plots.coupling_matrix, bm=a.bm, max_names=60),
+            words.matrix_seen(a),
+            "All couplings. Spins are ordered by a clustering, so that groups that act together form blocks.",
+            (7.0, 5.6),
+            partial(_small_matrix, bm=a.bm),
+        )
+    yield Sketch(
+        "network",
+        partial(plots.coupling_network, bm=a.bm, k=EDGES),
+        words.network_seen(a, EDGES),
+        "The strongest couplings. Lines are as wide as couplings are strong; dashed ones are within two standard errors "
+        "of 0.",
+        (7.0, 7.0),
+        partial(plots.coupling_network, bm=a.bm, k=FEW_EDGES),
+    )
 
 
-def _image(draw: Draw, size: tuple[float, float], scheme: str) -> Image:
+def _small_matrix(ax: Axes, bm: BoltzmannMachine) -> Axes:
+    """With fewer words around it, which leaves more room for the matrix."""
+    plots.coupling_matrix(ax, bm, 24).set_xlabel("")
+    for other in ax.figure.axes:
+        if other is not ax:
+            other.set_ylabel("")
+    return ax
+
+
+def render(draw: Draw, size: tuple[float, float], scheme: str) -> Image:
+    """Draw once, as SVG or, where that is large, as PNG."""
     with mpl.rc_context({**mpl.rcParamsDefault, **style(scheme)}):
         figure = Figure(figsize=size, layout="constrained")
         draw(figure.subplots())
-        # Without a date and a creator the same data give the same bytes.
-        vector = _saved(figure, "svg", {"Date": None, "Creator": None, "Format": None, "Type": None})
-        vector = re.sub(rb"\s*<metadata>.*?</metadata>", b"", vector, flags=re.DOTALL)
-        kind, data = "svg+xml", vector
-        if len(vector) > _LARGEST_SVG:
-            kind, data = "png", _saved(figure, "png", {"Software": None})
+        data, kind = compact(_saved(figure, "svg", {"Date": None})), "svg+xml"
+        if len(data) > _LARGEST_SVG:
+            data, kind = _saved(figure, "png", {"Software": None}), "png"
     uri = f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
     return Image(uri, round(96 * size[0]), round(96 * size[1]))
 
 
+def compact(svg: bytes) -> bytes:
+    """Without comments, metadata, line breaks and the thousandths of a point: half as long, and the same picture."""
+    text = svg.decode()
+    text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text, flags=re.DOTALL)
+    # Not below 1: those are scales of letters.
+    text = re.sub(r"(?<![\d.])[1-9]\d*\.\d{3,}", lambda found: f"{float(found[0]):.2f}", text)
+    text = re.sub(r">\s+<", "><", text)
+    return re.sub(r"\s+", " ", text).encode()
+
+
 def _saved(figure: Figure, kind: str, metadata: dict[str, None]) -> bytes:
+    """Without a date and a creator, so that the same data give the same bytes; a PNG in 256 colours."""
     file = io.BytesIO()
     figure.savefig(file, format=kind, metadata=metadata)
-    return file.getvalue()
+    if kind == "svg":
+        return file.getvalue()
+    small = io.BytesIO()
+    with PNG.open(file) as image:
+        image.convert("RGB").quantize(_PALETTE, dither=PNG.Dither.NONE).save(small, "png")
+    return small.getvalue()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ from ..exceptions import (
     NotEquilibratedWarning,
     SaturationWarning,
 )
+from ..plots._spectrum import largest_of_noise
 from ..prediction import Comparison
 from ..replica import NEAR
 from .analysis import LEVEL, PREDICTION, Analysis, Caught
@@ -68,6 +70,8 @@ def rounded(value: float, scale: float, sign: bool = False) -> str:
 
 def plus_minus(value: float, error: float, sign: bool = False) -> str:
     """0.789 ± 0.013, to two digits of the error."""
+    if math.isnan(value):
+        return "unknown"
     if not math.isfinite(error):
         return f"{number(value, sign=sign)} (error unknown)"
     return f"{rounded(value, error, sign)} ± {rounded(error, error)}"
@@ -227,7 +231,7 @@ def notes(a: Analysis) -> list[Note]:
         "Rows are taken to be independent samples of one and the same model, in the estimates, in their errors and in "
         "the intervals. Errors are too small where rows follow each other in time more closely than the system forgets."
     )
-    return [*found, Note("Independent rows", independent, calm=a.oddities.successive is None)]
+    return [*found, Note("Independent rows", independent, calm=True)]
 
 
 def _of_data(a: Analysis) -> Iterable[Note]:
@@ -270,7 +274,8 @@ def _titled(warning: Caught) -> str:
 
 
 def _of_regime(a: Analysis) -> Iterable[Note]:
-    eb, leading = a.eb, a.oddities.leading
+    eb = a.eb
+    leading = float(a.eigenvalues.d.max()) / a.eigenvalues.n if a.eigenvalues else 0.0
     if known(eb) and eb.at_distance_ <= NEAR and eb.method_ not in ("plefka", "susceptibility"):
         where = "beyond the edge of the spin glass" if eb.at_distance_ <= 0 else "near the spin glass"
         text = (
@@ -279,7 +284,7 @@ def _of_regime(a: Analysis) -> Iterable[Note]:
             else "Errors grow there, and methods begin to differ."
         )
         yield Note(f"The data lie {where}", text)
-    if leading is not None and leading > LEADING and a.n >= 10:
+    if leading > LEADING and a.n >= 10:
         yield Note(
             "One pattern dominates",
             f"{100 * leading:.0f}% of the variance of the spins lies along one direction. Groups that act as one, such as "
@@ -332,19 +337,21 @@ def phases_seen(a: Analysis) -> str:
     )
 
 
-def spectrum_seen(eigenvalues: Sequence[float], edge: float) -> str:
+def spectrum_seen(a: Analysis) -> str:
     """How many eigenvalues stand out, and how far."""
-    d = np.asarray(eigenvalues)
-    beyond = d[d > edge]
+    assert a.eigenvalues is not None
+    n, nu = round(a.eigenvalues.n), a.eigenvalues.nu
+    d, edge = a.eigenvalues.d, largest_of_noise(n, nu)
+    beyond, largest = int(np.count_nonzero(d > edge)), number(float(d.max()))
     outside = (
-        f"{counted(len(beyond), 'eigenvalue')} {'lies' if len(beyond) == 1 else 'lie'} beyond it, the largest at "
-        f"{number(float(d.max()))}"
-        if len(beyond)
-        else f"none lies beyond it, the largest is {number(float(d.max()))}"
+        f"{counted(beyond, 'eigenvalue')} {'lies' if beyond == 1 else 'lie'} beyond it, the largest at {largest}"
+        if beyond
+        else f"none lies beyond it, the largest is {largest}"
     )
+    zeros = f" {counted(n - int(nu), 'eigenvalue')} are 0." if nu < n else ""
     return (
-        f"Histogram of {counted(len(d), 'eigenvalue')} of the correlation matrix, with the curve that independent spins "
-        f"would give. Noise reaches up to {number(edge)}: {outside}."
+        f"Histogram of the eigenvalues of the correlations of {counted(n, 'spin')}, with the curve that independent "
+        f"spins would give. Noise reaches up to {number(edge)}: {outside}.{zeros}"
     )
 
 
@@ -401,11 +408,6 @@ def subtitle(a: Analysis) -> str:
     return f"How strong are the couplings behind {counted(a.N, 'sample')} of {counted(a.n, 'binary variable')}?"
 
 
-def field(eb: EmpiricalBayes) -> str:
-    """H = +0.007 ± 0.005, or what can be said."""
-    return f"H = {plus_minus(eb.H_, eb.H_error_, True)}" if math.isfinite(eb.H_) else "H is not determined"
-
-
 def regime(eb: EmpiricalBayes) -> str:
     """In a word or two."""
     if not known(eb):
@@ -423,6 +425,27 @@ def prior(bm: BoltzmannMachine) -> str:
         return f"none, with the method {bm.method_}"
     penalty = "" if bm.penalty_ is None else f", penalty {number(bm.penalty_)}"
     return f"{bm.prior}, of variance J²/n with J = {number(math.sqrt(bm.gamma_))}{penalty}"
+
+
+def plain(reason: str) -> str:
+    """A reason of the library in the letters of a printed page."""
+    return re.sub(r"-(?=\d)| - ", lambda found: found[0].replace("-", "−"), reason).replace("gamma r", "γr")
+
+
+def verdict(found: Comparison) -> str:
+    """Whether residuals are larger than noise makes them."""
+    if not math.isfinite(found.chi2):
+        return "There is nothing to compare."
+    if found.chi2 < 1 + 3 * found.chi2_error:
+        return "Residuals of the pairs are as large as those of a perfect model would be."
+    times = number(math.sqrt(found.chi2), 2)
+    strong = ""
+    if math.isfinite(found.slope) and abs(found.slope - 1) > 3 * found.slope_error:
+        strong = f", and observed correlations are {'stronger' if found.slope > 1 else 'weaker'} than predicted"
+    return (
+        f"The model falls short: residuals of the pairs are {times} times as large as those of a perfect model would be"
+        f"{strong}."
+    )
 
 
 def no_prediction(a: Analysis) -> str:

@@ -32,7 +32,7 @@ def write_report(
     start = time.monotonic()
     analysis = analyse(source, choices or Choices(), watch)
     watch.begin(PICTURES)
-    drawn = list(pictures(analysis))
+    drawn = pictures(analysis)
     versions = {"bayesing": __version__, "Python": platform.python_version()}
     versions |= {name: version(name) for name in _PACKAGES}
     date = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %z")
