@@ -82,7 +82,13 @@ class Chromium:
         raise ConnectionError(f"the browser has ended, with code {self.process.wait(PATIENCE)}")
 
     def size(self, width, height=900, mobile=False):
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=mobile)
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=mobile,
+        )
 
     def scheme(self, name):
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
@@ -91,7 +97,9 @@ class Chromium:
         """Go there, and wait until the page and its pictures are loaded."""
         self.events.clear()
         self.call("Page.navigate", url=url)
-        self.evaluate("new Promise(done => document.readyState == 'complete' ? done() : onload = () => done())")
+        self.evaluate(
+            "new Promise(done => document.readyState == 'complete' ? done() : onload = () => done())"
+        )
         deadline = time.monotonic() + PATIENCE
         while not any(e["method"] == "Page.loadEventFired" for e in self.events):
             assert time.monotonic() < deadline
@@ -140,4 +148,6 @@ class Chromium:
         return {"clip": {"x": 0, "y": 0, "width": content["width"], "height": content["height"], "scale": 1}}
 
     def pdf(self):
-        return base64.b64decode(self.call("Page.printToPDF", printBackground=True, preferCSSPageSize=True)["data"])
+        return base64.b64decode(
+            self.call("Page.printToPDF", printBackground=True, preferCSSPageSize=True)["data"]
+        )

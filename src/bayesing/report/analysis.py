@@ -38,14 +38,13 @@ _NEIGHBOURS, _COLUMNS, _SHUFFLES = 2000, 300, 200  # for the test of the order o
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Spins, and what is known about them: a name, names of the columns, how the file was read, the J of simulations."""
+    """Spins, and what is known about them: a name, names of the columns, and how the file was read."""
 
     name: str
     spins: Spins
     names: tuple[str, ...] | None = None
     encoding: str = ""
     notes: tuple[str, ...] = ()
-    J_true: float | None = None
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,6 @@ class Choices:
 class Oddities:
     """What a careful reader of the data would notice: columns by their index, and how alike successive rows are."""
 
-    constant: tuple[int, ...]
     copies: tuple[tuple[int, int, int], ...]  # i, j, and +1 where equal or -1 where opposite
     successive: float | None  # correlation of successive rows, where it is no accident
     shuffled: float  # the same in random order: its standard deviation
@@ -226,9 +224,7 @@ def _catching(step: str, caught: list[Caught]) -> Iterator[None]:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
-def _interval(
-    eb: EmpiricalBayes, simulations: int, seed: int, watch: Watch
-) -> tuple[Interval | None, str]:
+def _interval(eb: EmpiricalBayes, simulations: int, seed: int, watch: Watch) -> tuple[Interval | None, str]:
     """Intervals, or why there are none."""
     if eb.moments_.N < 4:
         return None, f"Intervals by simulation need at least 4 samples: there are {eb.moments_.N}."
@@ -267,9 +263,7 @@ def _couplings(source: Source, choices: Choices, rows: int) -> tuple[BoltzmannMa
     return bm, N, why
 
 
-def _predict(
-    spins: Spins, choices: Choices, bm: BoltzmannMachine, most: int
-) -> tuple[HeldOut | None, str]:
+def _predict(spins: Spins, choices: Choices, bm: BoltzmannMachine, most: int) -> tuple[HeldOut | None, str]:
     """Fit three quarters of the rows by the same method and predict the others; or why not."""
     N, n = spins.shape
     if N < LEAST_ROWS:
@@ -287,7 +281,10 @@ def _predict(
     samples = min(max(_SAMPLES[0], 4 * tested), _SAMPLES[1])
     hard = bm.method_ != "spectral"
     if not budget.can_predict(n, samples, hard):
-        return None, f"Predictions were not tested: to sample the fitted model of {n} spins would take minutes."
+        return (
+            None,
+            f"Predictions were not tested: to sample the fitted model of {n} spins would take minutes.",
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BoundWarning)  # said of the fit to all rows, or of none
         machine = _machine(choices, bm.method_).fit(spins[train])
@@ -311,7 +308,6 @@ def _look(spins: Spins, seed: int) -> Oddities:
     varying = np.abs(sums) < N
     successive, deviation = _order(spins[:_NEIGHBOURS, np.flatnonzero(varying)[:_COLUMNS]], seed)
     return Oddities(
-        constant=tuple(np.flatnonzero(~varying).tolist()),
         copies=tuple(_copies(spins, np.flatnonzero(varying))),
         successive=successive,
         shuffled=deviation,

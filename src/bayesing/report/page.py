@@ -21,7 +21,11 @@ from .pictures import Image, Picture
 PAPER = "M. Yasuda and T. Obuchi, Empirical Bayes Method for Boltzmann Machines, arXiv:1906.06002"
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
-_STRENGTH, _COUPLINGS, _PREDICTION = ("evidence", "phases", "spectrum"), ("matrix", "network"), ("pairs", "triplets")
+_STRENGTH, _COUPLINGS, _PREDICTION = (
+    ("evidence", "phases", "spectrum"),
+    ("matrix", "network"),
+    ("pairs", "triplets"),
+)
 _DARK = "screen and (prefers-color-scheme: dark)"
 _NARROW = "screen and (max-width: 40rem)"
 
@@ -45,7 +49,7 @@ def page(a: Analysis, pictures: Sequence[Picture], title: str, provenance: Prove
         _section("Keep in mind", _notes(words.notes(a))),
         _section("Numbers", _estimates(a) + _facts(a)),
         _section("How strong are the couplings?", _evidence_words(a) + _gallery(drawn, _STRENGTH)),
-        _section("Which couplings?", _couplings_words(a) + "".join(_gallery(drawn, (key,)) for key in _COUPLINGS) + _strongest(a)),
+        _section("Which couplings?", _couplings(a, drawn)),
         _section("Does the model predict?", _prediction_words(a) + _gallery(drawn, _PREDICTION)),
         _section("Method", _method(a, provenance)),
         _section("How to cite", _citation()),
@@ -125,13 +129,15 @@ def _answer(a: Analysis) -> str:
 
 def _notes(notes: Iterable[words.Note]) -> str:
     items = "\n".join(
-        f'<li{" class=calm" if note.calm else ""}><strong>{escape(note.title)}</strong> {escape(note.text)}</li>'
+        f"<li{' class=calm' if note.calm else ''}><strong>{escape(note.title)}</strong> {escape(note.text)}</li>"
         for note in notes
     )
     return f'<ul class="notes">\n{items}\n</ul>\n'
 
 
-def _table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[int] = ()) -> str:
+def _table(
+    caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[int] = ()
+) -> str:
     """A table whose first column names its rows; cells are HTML already. It scrolls in its own box if it must."""
 
     def aligned(k: int) -> str:
@@ -181,17 +187,18 @@ def _estimates(a: Analysis) -> str:
     level = f"{100 * found.level:g}% interval"
     note = f" {found.note[0].upper()}{found.note[1:]}." if found.note else ""
     text = (
-        f"Intervals and estimates without bias are by {found.n_simulations} simulated data sets: they ask which J and H "
-        f"would have produced such data.{note}"
+        f"Intervals and estimates without bias are by {found.n_simulations} simulated data sets: they ask which J "
+        f"and H would have produced such data.{note}"
     )
     return _table("Estimates", [*head, level, "Without bias"], rows, (1, 2, 3)) + _paragraph(text)
 
 
 def _facts(a: Analysis) -> str:
     eb, bm = a.eb, a.bm
+    constant = int((abs(eb.moments_.magnetisations) == 1).sum())
     facts = [
         ("Samples N", f"{a.N:,}"),
-        ("Spins n", f"{a.n:,}" + (f", of which {len(a.oddities.constant)} constant" if a.oddities.constant else "")),
+        ("Spins n", f"{a.n:,}" + (f", of which {constant} constant" if constant else "")),
         ("N/n", words.number(a.N / a.n)),
         ("Mean spin", words.number(eb.moments_.M, 3, True)),
         ("Encoding", a.source.encoding),
@@ -213,12 +220,12 @@ def _evidence_words(a: Analysis) -> str:
     )
 
 
-def _couplings_words(a: Analysis) -> str:
+def _couplings(a: Analysis, drawn: dict[str, Picture]) -> str:
     rows = "all rows" if a.coupling_rows == a.N else f"{a.coupling_rows:,} of {a.N:,} rows"
     text = f"Couplings come from {rows}, by {a.bm.method_} ({words.plain(a.bm.reason_)})."
     if not a.bm.couplings_.any():
         text += " All of them are 0: the data show none."
-    return _paragraph(text)
+    return _paragraph(text) + "".join(_gallery(drawn, (key,)) for key in _COUPLINGS) + _strongest(a)
 
 
 def _strongest(a: Analysis) -> str:
@@ -226,10 +233,15 @@ def _strongest(a: Analysis) -> str:
     if not edges:
         return ""
     rows = [
-        [f"<span>{escape(c.name_i)}</span> <span>{escape(c.name_j)}</span>", words.plus_minus(c.J, c.error, True)]
+        [
+            f"<span>{escape(c.name_i)}</span> <span>{escape(c.name_j)}</span>",
+            words.plus_minus(c.J, c.error, True),
+        ]
         for c in edges
     ]
-    caption = f"The {len(edges)} strongest couplings, with standard errors" if len(edges) > 1 else "The coupling"
+    caption = (
+        f"The {len(edges)} strongest couplings, with standard errors" if len(edges) > 1 else "The coupling"
+    )
     return _table(caption, ["Pair of spins", "J ± error"], rows, (1,))
 
 
@@ -239,8 +251,8 @@ def _prediction_words(a: Analysis) -> str:
         return _paragraph(words.no_prediction(a))
     by = "exact averages" if found.prediction.exact else "samples"
     text = _paragraph(
-        f"A model was fitted to a random choice of {found.fitted:,} rows, by {found.method}, and {by} of it are compared "
-        f"with {found.tested:,} rows that it had not seen. (The couplings above come from all rows.)"
+        f"A model was fitted to a random choice of {found.fitted:,} rows, by {found.method}, and {by} of it are "
+        f"compared with {found.tested:,} rows that it had not seen. (The couplings above come from all rows.)"
     )
     compared = [(name, found.prediction.of(order)) for name, order in (("Pairs", 2), ("Triplets", 3))]
     compared = [(name, c) for name, c in compared if len(c.observed)]
@@ -248,7 +260,8 @@ def _prediction_words(a: Analysis) -> str:
         ["Number compared", *(f"{len(c.observed):,}" for _, c in compared)],
         ["Correlation<small>observed and predicted</small>", *(words.number(c.correlation, 2) for _, c in compared)],
         ["of a perfect model", *(words.number(c.expected_correlation, 2) for _, c in compared)],
-        ["Slope<small>1 of a perfect model</small>", *(words.plus_minus(c.slope, c.slope_error) for _, c in compared)],
+        ["Slope<small>1 of a perfect model</small>",
+         *(words.plus_minus(c.slope, c.slope_error) for _, c in compared)],
         ["χ²<small>mean squared residual, in units of its error; 1 of a perfect model</small>",
          *(words.plus_minus(c.chi2, c.chi2_error) for _, c in compared)],
     ]  # fmt: skip
@@ -300,5 +313,7 @@ def _method(a: Analysis, provenance: Provenance) -> str:
 
 
 def _citation() -> str:
-    software = f"The bayesing developers, bayesing: empirical Bayes for Boltzmann machines, version {__version__}"
+    software = (
+        f"The bayesing developers, bayesing: empirical Bayes for Boltzmann machines, version {__version__}"
+    )
     return f"<ul>\n<li>{escape(PAPER)}.</li>\n<li>{escape(software)}.</li>\n</ul>\n"

@@ -1,7 +1,7 @@
 """The pictures of a report, each for light and for dark pages, as data: URIs.
 
-SVG with text as paths looks the same everywhere; where it is large, a PNG takes its place. Pictures with many names are
-drawn a second time for narrow screens, with fewer of them.
+SVG with text as paths looks the same everywhere; where it is large, a PNG takes its place. Pictures with many names
+are drawn a second time for narrow screens, with fewer of them.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import io
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -22,7 +23,6 @@ from matplotlib.figure import Figure
 from PIL import Image as PNG  # which matplotlib needs, too
 
 from .. import plots
-from ..boltzmann_machine import BoltzmannMachine
 from . import words
 from .analysis import Analysis
 
@@ -139,8 +139,8 @@ def sketches(a: Analysis) -> Iterator[Sketch]:
                 key,
                 partial(plots.predicted_correlations, prediction=prediction, order=order),
                 words.prediction_seen(prediction.of(order)),
-                f"{noun} correlations of samples that the model has not seen, against its predictions. A perfect model "
-                "scatters around the diagonal by as much as the cross shows.",
+                f"{noun} correlations of samples that the model has not seen, against its predictions. A perfect "
+                "model scatters around the diagonal by as much as the cross shows.",
             )
 
 
@@ -149,7 +149,7 @@ def _of_strength(a: Analysis) -> Iterator[Sketch]:
     if eb.method_ == "spectral":
         yield Sketch(
             "evidence",
-            partial(plots.evidence_curve, eb=eb, J_true=a.source.J_true),
+            partial(plots.evidence_curve, eb=eb),
             words.evidence_seen(a),
             "The log evidence of each strength of the couplings. The estimate lies a little above the maximum: it is "
             "corrected for what the evidence leaves out.",
@@ -186,32 +186,26 @@ def _of_couplings(a: Analysis) -> Iterator[Sketch]:
             partial(plots.coupling_matrix, bm=a.bm, max_names=60),
             words.matrix_seen(a),
             "All couplings. Spins are ordered by a clustering, so that groups that act together form blocks.",
-            (7.0, 5.6),
-            partial(_small_matrix, bm=a.bm),
+            (6.6, 7.0),
+            partial(plots.coupling_matrix, bm=a.bm, max_names=24),
         )
     yield Sketch(
         "network",
         partial(plots.coupling_network, bm=a.bm, k=EDGES),
         words.network_seen(a, EDGES),
-        "The strongest couplings. Lines are as wide as couplings are strong; dashed ones are within two standard errors "
-        "of 0.",
+        "The strongest couplings. Lines are as wide as couplings are strong; dashed ones are within two standard "
+        "errors of 0.",
         (7.0, 7.0),
         partial(plots.coupling_network, bm=a.bm, k=FEW_EDGES),
     )
 
 
-def _small_matrix(ax: Axes, bm: BoltzmannMachine) -> Axes:
-    """With fewer words around it, which leaves more room for the matrix."""
-    plots.coupling_matrix(ax, bm, 24).set_xlabel("")
-    for other in ax.figure.axes:
-        if other is not ax:
-            other.set_ylabel("")
-    return ax
-
-
 def render(draw: Draw, size: tuple[float, float], scheme: str) -> Image:
     """Draw once, as SVG or, where that is large, as PNG."""
-    with mpl.rc_context({**mpl.rcParamsDefault, **style(scheme)}):
+    settings: dict[Any, Any] = {**mpl.rcParamsDefault}
+    settings |= style(scheme)
+    with mpl.rc_context(settings), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")  # names in scripts that the font lacks: the table has them
         figure = Figure(figsize=size, layout="constrained")
         draw(figure.subplots())
         data, kind = compact(_saved(figure, "svg", {"Date": None})), "svg+xml"

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import __version__
-from ..calibration import Interval
 from ..boltzmann_machine import BoltzmannMachine
+from ..calibration import Interval
 from ..empirical_bayes import EmpiricalBayes
 from ..exceptions import (
     BoundWarning,
@@ -20,6 +20,7 @@ from ..exceptions import (
     NotEquilibratedWarning,
     SaturationWarning,
 )
+from ..io import on_constant_spins
 from ..plots._spectrum import largest_of_noise
 from ..prediction import Comparison
 from ..replica import NEAR
@@ -184,8 +185,8 @@ def _regime_sentence(eb: EmpiricalBayes) -> str:
     if eb.at_distance_ > 0:
         return f"This is a paramagnet near the spin glass ({distance}): J is determined, with less certainty."
     return (
-        f"This is beyond the edge of the spin glass ({distance}): theory ends there, so that J is approximate and its "
-        "error larger than given."
+        f"This is beyond the edge of the spin glass ({distance}): theory ends there, so that J is approximate and "
+        "its error larger than given."
     )
 
 
@@ -228,25 +229,23 @@ def notes(a: Analysis) -> list[Note]:
     found = [*_of_data(a), *_of_warnings(a), *_of_regime(a)]
     found += [Note("Left out or reduced", text, calm=True) for text in a.left_out.values()]
     independent = (
-        "Rows are taken to be independent samples of one and the same model, in the estimates, in their errors and in "
-        "the intervals. Errors are too small where rows follow each other in time more closely than the system forgets."
+        "Rows are taken to be independent samples of one and the same model, in the estimates, in their errors and "
+        "in the intervals. Errors are too small where rows follow each other in time more closely than the system "
+        "forgets."
     )
     return [*found, Note("Independent rows", independent, calm=True)]
 
 
 def _of_data(a: Analysis) -> Iterable[Note]:
     names, odd = a.bm.names(), a.oddities
+    constant = on_constant_spins(np.abs(a.eb.moments_.magnetisations) == 1, a.source.names)
     for text in a.source.notes:
-        yield Note("Reading the data", text)
+        if text not in constant:
+            yield Note("Reading the data", text)
+    for text in constant:
+        yield Note("Constant columns", text)
     if a.N < FEW:
         yield Note("Few samples", f"There are only {a.N} samples: take every number here as a rough guide.")
-    if odd.constant:
-        some = listed([names[i] for i in odd.constant])
-        each = "is the same" if len(odd.constant) == 1 else "are the same"
-        yield Note(
-            "Constant columns",
-            f"{some} {each} in every sample. Of their couplings the data say nothing.",
-        )
     if odd.copies:
         pairs = [f"{names[i]} {'=' if sign > 0 else '= −'} {names[j]}" for i, j, sign in odd.copies]
         yield Note(
@@ -257,9 +256,9 @@ def _of_data(a: Analysis) -> Iterable[Note]:
     if odd.successive is not None:
         yield Note(
             "The order of the rows matters",
-            f"Successive rows resemble each other: their correlation is {number(odd.successive, 2)}, where rows in random "
-            f"order have 0 ± {number(odd.shuffled, 1)}. They are not independent, and errors are larger than given. "
-            "Fewer rows, farther apart, would be safer.",
+            f"Successive rows resemble each other: their correlation is {number(odd.successive, 2)}, where rows in "
+            f"random order have 0 ± {number(odd.shuffled, 1)}. They are not independent, and errors are larger "
+            "than given. Fewer rows, farther apart, would be safer.",
         )
 
 
@@ -287,9 +286,9 @@ def _of_regime(a: Analysis) -> Iterable[Note]:
     if leading > LEADING and a.n >= 10:
         yield Note(
             "One pattern dominates",
-            f"{100 * leading:.0f}% of the variance of the spins lies along one direction. Groups that act as one, such as "
-            "parties, have this effect. J describes couplings that are random and without a mean: here look at the "
-            "couplings themselves rather than at J.",
+            f"{100 * leading:.0f}% of the variance of the spins lies along one direction. Groups that act as one, "
+            "such as parties, have this effect. J describes couplings that are random and without a mean: here "
+            "look at the couplings themselves rather than at J.",
         )
 
 
@@ -299,7 +298,6 @@ def _of_regime(a: Analysis) -> Iterable[Note]:
 def evidence_seen(a: Analysis) -> str:
     """The curve of "spectral", or the surface of "plefka"."""
     eb = a.eb
-    truth = f" A dotted line marks the truth, J = {a.source.J_true:g}." if a.source.J_true is not None else ""
     if eb.method_ == "plefka":
         seen = (
             f"The estimate, J = {number(eb.J_)} and H = {number(eb.H_, sign=True)}, is marked."
@@ -317,7 +315,7 @@ def evidence_seen(a: Analysis) -> str:
     )
     return (
         f"Curve of the log evidence against J from 0 to {number(float(J[-1]), 2)}: {rise}. A dashed line marks the "
-        f"estimate, J = {number(eb.J_)}.{truth}"
+        f"estimate, J = {number(eb.J_)}."
     )
 
 
@@ -325,7 +323,13 @@ def phases_seen(a: Analysis) -> str:
     """Where the point lies."""
     eb = a.eb
     J, H = (a.interval.J_corrected, a.interval.H_corrected) if a.interval else (eb.J_, eb.H_)
-    side = "in the paramagnet" if eb.at_distance_ > NEAR else "near the line" if eb.at_distance_ > 0 else "in the spin glass"
+    side = (
+        "in the paramagnet"
+        if eb.at_distance_ > NEAR
+        else "near the line"
+        if eb.at_distance_ > 0
+        else "in the spin glass"
+    )
     place = (
         f"The data set is a point at J = {number(J, 2)} and H = {number(H, 2, True)}, {side}."
         if math.isfinite(J)
@@ -376,17 +380,15 @@ def network_seen(a: Analysis, k: int) -> str:
     first = "; ".join(f"{c.name_i} and {c.name_j}, {number(c.J, 2, True)}" for c in edges[:3])
     positive = sum(c.J > 0 for c in edges)
     return (
-        f"Network of the {counted(len(edges), 'strongest coupling')}, between {counted(len(spins), 'spin')} on a circle: "
-        f"{positive} positive, {len(edges) - positive} negative. The strongest are {first}."
+        f"Network of the {counted(len(edges), 'strongest coupling')}, between {counted(len(spins), 'spin')} on a "
+        f"circle: {positive} positive, {len(edges) - positive} negative. The strongest are {first}."
     )
 
 
 def prediction_seen(found: Comparison) -> str:
     """How the points scatter around the diagonal."""
     kind = {2: "pair", 3: "triplet"}[found.order]
-    slope = (
-        f", slope {plus_minus(found.slope, found.slope_error)}" if math.isfinite(found.slope) else ""
-    )
+    slope = f", slope {plus_minus(found.slope, found.slope_error)}" if math.isfinite(found.slope) else ""
     correlation = (
         f"correlation {number(found.correlation, 2)}, where a perfect model would reach "
         f"{number(found.expected_correlation, 2)}{slope}"
@@ -405,7 +407,9 @@ def prediction_seen(found: Comparison) -> str:
 
 def subtitle(a: Analysis) -> str:
     """Below the title."""
-    return f"How strong are the couplings behind {counted(a.N, 'sample')} of {counted(a.n, 'binary variable')}?"
+    return (
+        f"How strong are the couplings behind {counted(a.N, 'sample')} of {counted(a.n, 'binary variable')}?"
+    )
 
 
 def regime(eb: EmpiricalBayes) -> str:
@@ -438,13 +442,15 @@ def verdict(found: Comparison) -> str:
         return "There is nothing to compare."
     if found.chi2 < 1 + 3 * found.chi2_error:
         return "Residuals of the pairs are as large as those of a perfect model would be."
-    times = number(math.sqrt(found.chi2), 2)
+    times = f"{number(math.sqrt(found.chi2), 2)} times"
     strong = ""
     if math.isfinite(found.slope) and abs(found.slope - 1) > 3 * found.slope_error:
-        strong = f", and observed correlations are {'stronger' if found.slope > 1 else 'weaker'} than predicted"
+        strong = (
+            f", and observed correlations are {'stronger' if found.slope > 1 else 'weaker'} than predicted"
+        )
     return (
-        f"The model falls short: residuals of the pairs are {times} times as large as those of a perfect model would be"
-        f"{strong}."
+        f"The model falls short: residuals of the pairs are {times} as large as those of a perfect model would "
+        f"be{strong}."
     )
 
 
