@@ -16,7 +16,7 @@ from importlib import resources
 from .. import __version__
 from . import words
 from .analysis import LEVEL, Analysis
-from .pictures import Image, Picture
+from .pictures import Picture
 
 PAPER = "M. Yasuda and T. Obuchi, Empirical Bayes Method for Boltzmann Machines, arXiv:1906.06002"
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
@@ -26,8 +26,6 @@ _STRENGTH, _COUPLINGS, _PREDICTION = (
     ("matrix", "network"),
     ("pairs", "triplets"),
 )
-_DARK = "screen and (prefers-color-scheme: dark)"
-_NARROW = "screen and (max-width: 40rem)"
 
 
 @dataclass(frozen=True)
@@ -45,14 +43,14 @@ def page(a: Analysis, pictures: Sequence[Picture], title: str, provenance: Prove
     css = resources.files(__package__).joinpath("style.css").read_text(encoding="utf-8")
     drawn = {picture.key: picture for picture in pictures}
     parts = [
-        _section("Answer", _answer(a)),
-        _section("Keep in mind", _notes(words.notes(a))),
-        _section("Numbers", _estimates(a) + _facts(a)),
-        _section("How strong are the couplings?", _evidence_words(a) + _gallery(drawn, _STRENGTH)),
-        _section("Which couplings?", _couplings(a, drawn)),
-        _section("Does the model predict?", _prediction_words(a) + _gallery(drawn, _PREDICTION)),
-        _section("Method", _method(a, provenance)),
-        _section("How to cite", _citation()),
+        _section("answer", "Answer", _answer(a)),
+        _section("notes", "Keep in mind", _notes(words.notes(a))),
+        _section("numbers", "Numbers", _estimates(a) + _facts(a)),
+        _section("strength", "How strong are the couplings?", _evidence_words(a) + _gallery(drawn, _STRENGTH)),
+        _section("couplings", "Which couplings?", _couplings(a, drawn)),
+        _section("prediction", "Does the model predict?", _prediction_words(a) + _gallery(drawn, _PREDICTION)),
+        _section("method", "Method", _method(a, provenance)),
+        _section("citation", "How to cite", _citation()),
     ]  # fmt: skip
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -82,8 +80,8 @@ def page(a: Analysis, pictures: Sequence[Picture], title: str, provenance: Prove
 """
 
 
-def _section(title: str, content: str) -> str:
-    return f"<section>\n<h2>{escape(title)}</h2>\n{content}</section>\n"
+def _section(key: str, title: str, content: str) -> str:
+    return f'<section id="{key}">\n<h2>{escape(title)}</h2>\n{content}</section>\n'
 
 
 def _paragraph(text: str) -> str:
@@ -258,8 +256,8 @@ def _prediction_words(a: Analysis) -> str:
     compared = [(name, c) for name, c in compared if len(c.observed)]
     rows = [
         ["Number compared", *(f"{len(c.observed):,}" for _, c in compared)],
-        ["Correlation<small>observed and predicted</small>", *(words.number(c.correlation, 2) for _, c in compared)],
-        ["of a perfect model", *(words.number(c.expected_correlation, 2) for _, c in compared)],
+        ["Correlation<small>observed and predicted</small>", *(words.share(c.correlation) for _, c in compared)],
+        ["of a perfect model", *(words.share(c.expected_correlation) for _, c in compared)],
         ["Slope<small>1 of a perfect model</small>",
          *(words.plus_minus(c.slope, c.slope_error) for _, c in compared)],
         ["χ²<small>mean squared residual, in units of its error; 1 of a perfect model</small>",
@@ -280,21 +278,24 @@ def _gallery(drawn: dict[str, Picture], keys: Sequence[str]) -> str:
 
 
 def _figure(picture: Picture) -> str:
-    sources = []
+    """All versions of a picture, of which the style shows one.
+
+    A ``picture`` element would do for screens, but browsers do not ask it again when they print: a dark page would be
+    printed with dark pictures.
+    """
+    images = [("light", picture.light), ("dark", picture.dark)]
     if picture.narrow:
+        images = [(f"{scheme} wide-screen", image) for scheme, image in images]
         light, dark = picture.narrow
-        sources += [_source(f"{_NARROW} and (prefers-color-scheme: dark)", dark), _source(_NARROW, light)]
-    sources.append(_source(_DARK, picture.dark))
-    image = picture.light
-    return (
-        f'<figure id="{picture.key}">\n<picture>\n' + "\n".join(sources) + f'\n<img src="{image.uri}" '
-        f'width="{image.width}" height="{image.height}" alt="{escape(picture.alt)}">\n</picture>\n'
-        f"<figcaption>{escape(picture.caption)}</figcaption>\n</figure>"
+        images += [("light narrow-screen", light), ("dark narrow-screen", dark)]
+    shown = "\n".join(
+        f'<img class="{kind}" src="{image.uri}" width="{image.width}" height="{image.height}" '
+        f'alt="{escape(picture.alt)}">'
+        for kind, image in images
     )
-
-
-def _source(media: str, image: Image) -> str:
-    return f'<source media="{media}" srcset="{image.uri}" width="{image.width}" height="{image.height}">'
+    return (
+        f'<figure id="{picture.key}">\n{shown}\n<figcaption>{escape(picture.caption)}</figcaption>\n</figure>'
+    )
 
 
 def _method(a: Analysis, provenance: Provenance) -> str:
@@ -307,7 +308,7 @@ def _method(a: Analysis, provenance: Provenance) -> str:
     ]
     return (
         "".join(_paragraph(text) for text in words.method(a))
-        + f'<p>The command:</p>\n<p><code class="command">{escape(provenance.command)}</code></p>\n'
+        + f'<p class="before">The command:</p>\n<p><code class="command">{escape(provenance.command)}</code></p>\n'
         + _table("How this report was made; the same command makes the same report", [], rows)
     )
 

@@ -33,6 +33,7 @@ _DPI, _PALETTE = 200, 128  # of a PNG
 _NARROW = 4.0  # inches
 EDGES, FEW_EDGES = 40, 16  # of the network, and on a narrow screen
 LARGEST_MATRIX = 4000  # spins
+_LARGE, _MANY = 150, 1000  # spins of a matrix, and points, that are too many for an SVG
 
 _COLOURS = {
     # page, ink, lines, and a cycle whose first colours are told apart with any kind of colour vision
@@ -104,14 +105,15 @@ class Sketch:
     caption: str
     size: tuple[float, float] = (4.7, 3.7)
     narrow: Draw | None = None
+    many: bool = False  # marks or letters: too many for SVG, without trying
 
-    def tasks(self) -> Iterator[tuple[Draw, tuple[float, float], str]]:
-        """What to draw, at what size, for which scheme."""
+    def tasks(self) -> Iterator[tuple[Draw, tuple[float, float], str, bool]]:
+        """What to draw, at what size, for which scheme, and whether as PNG."""
         for scheme in _COLOURS:
-            yield self.draw, self.size, scheme
+            yield self.draw, self.size, scheme, self.many
         if self.narrow is not None:
             for scheme in _COLOURS:
-                yield self.narrow, (_NARROW, _NARROW / self.size[0] * self.size[1]), scheme
+                yield self.narrow, (_NARROW, _NARROW / self.size[0] * self.size[1]), scheme, self.many
 
 
 def pictures(a: Analysis) -> list[Picture]:
@@ -141,6 +143,7 @@ def sketches(a: Analysis) -> Iterator[Sketch]:
                 words.prediction_seen(prediction.of(order)),
                 f"{noun} correlations of samples that the model has not seen, against its predictions. A perfect "
                 "model scatters around the diagonal by as much as the cross shows.",
+                many=len(prediction.of(order).observed) > _MANY,
             )
 
 
@@ -188,6 +191,7 @@ def _of_couplings(a: Analysis) -> Iterator[Sketch]:
             "All couplings. Spins are ordered by a clustering, so that groups that act together form blocks.",
             (6.6, 7.0),
             partial(plots.coupling_matrix, bm=a.bm, max_names=24),
+            many=a.n > _LARGE,
         )
     yield Sketch(
         "network",
@@ -197,10 +201,11 @@ def _of_couplings(a: Analysis) -> Iterator[Sketch]:
         "errors of 0.",
         (7.0, 7.0),
         partial(plots.coupling_network, bm=a.bm, k=FEW_EDGES),
+        many=True,
     )
 
 
-def render(draw: Draw, size: tuple[float, float], scheme: str) -> Image:
+def render(draw: Draw, size: tuple[float, float], scheme: str, as_png: bool = False) -> Image:
     """Draw once, as SVG or, where that is large, as PNG."""
     settings: dict[Any, Any] = {**mpl.rcParamsDefault}
     settings |= style(scheme)
@@ -208,9 +213,11 @@ def render(draw: Draw, size: tuple[float, float], scheme: str) -> Image:
         warnings.filterwarnings("ignore", "Glyph")  # names in scripts that the font lacks: the table has them
         figure = Figure(figsize=size, layout="constrained")
         draw(figure.subplots())
-        data, kind = compact(_saved(figure, "svg", {"Date": None})), "svg+xml"
-        if len(data) > _LARGEST_SVG:
-            data, kind = _saved(figure, "png", {"Software": None}), "png"
+        data = b"" if as_png else compact(_saved(figure, "svg", {"Date": None}))
+        as_png = as_png or len(data) > _LARGEST_SVG
+        if as_png:
+            data = _saved(figure, "png", {"Software": None})
+    kind = "png" if as_png else "svg+xml"
     uri = f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
     return Image(uri, round(96 * size[0]), round(96 * size[1]))
 

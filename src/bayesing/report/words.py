@@ -27,6 +27,7 @@ from ..replica import NEAR
 from .analysis import LEVEL, PREDICTION, Analysis, Caught
 
 FEW = 20  # samples
+SMALL = 0.25  # share by which residuals may exceed those of a perfect model
 LEADING = 0.25  # share of one pattern in the variance from which it is worth a word
 _LISTED = 5  # names in a sentence
 
@@ -59,6 +60,11 @@ def number(value: float, digits: int = 3, sign: bool = False) -> str:
         decimals = max(digits - 1 - math.floor(math.log10(abs(value))), 0) if value else 2
         text = f"{value:{'+' if sign else ''}.{min(decimals, 6)}f}"
     return text.replace("-", "−")
+
+
+def share(value: float) -> str:
+    """A correlation, in hundredths."""
+    return f"{value:.2f}".replace("-", "−") if math.isfinite(value) else "unknown"
 
 
 def rounded(value: float, scale: float, sign: bool = False) -> str:
@@ -208,8 +214,8 @@ def _prediction_sentence(a: Analysis) -> Iterable[str]:
     pairs = a.held_out.prediction.pairs
     yield (
         f"A model fitted to {counted(a.held_out.fitted, 'sample')} predicts the pair correlations of "
-        f"{counted(a.held_out.tested, 'other')} with correlation {number(pairs.correlation, 2)} "
-        f"(a perfect model would reach {number(pairs.expected_correlation, 2)})."
+        f"{counted(a.held_out.tested, 'other')} with correlation {share(pairs.correlation)} "
+        f"(a perfect model would reach {share(pairs.expected_correlation)})."
     )
 
 
@@ -390,8 +396,8 @@ def prediction_seen(found: Comparison) -> str:
     kind = {2: "pair", 3: "triplet"}[found.order]
     slope = f", slope {plus_minus(found.slope, found.slope_error)}" if math.isfinite(found.slope) else ""
     correlation = (
-        f"correlation {number(found.correlation, 2)}, where a perfect model would reach "
-        f"{number(found.expected_correlation, 2)}{slope}"
+        f"correlation {share(found.correlation)}, where a perfect model would reach "
+        f"{share(found.expected_correlation)}{slope}"
         if math.isfinite(found.correlation)
         else "predictions do not vary"
     )
@@ -442,6 +448,11 @@ def verdict(found: Comparison) -> str:
         return "There is nothing to compare."
     if found.chi2 < 1 + 3 * found.chi2_error:
         return "Residuals of the pairs are as large as those of a perfect model would be."
+    excess = math.sqrt(found.chi2) - 1
+    if excess < SMALL:
+        return (
+            f"Residuals of the pairs are {100 * excess:.0f}% larger than those of a perfect model would be."
+        )
     times = f"{number(math.sqrt(found.chi2), 2)} times"
     strong = ""
     if math.isfinite(found.slope) and abs(found.slope - 1) > 3 * found.slope_error:
