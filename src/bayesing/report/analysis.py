@@ -27,6 +27,7 @@ from ..spins import Spins
 from . import budget
 
 LEVEL = 0.9
+FEW_SPINS = 16  # that vary; with fewer, no intervals unasked
 TOP = 20  # couplings in the table
 HELD_OUT = 4  # one row in so many is held out
 LEAST_ROWS = 40  # of which a quarter can be spared
@@ -99,7 +100,7 @@ class Analysis:
     choices: Choices
     eb: EmpiricalBayes
     interval: Interval | None
-    bm: BoltzmannMachine
+    bm: BoltzmannMachine | None
     coupling_rows: int
     held_out: HeldOut | None
     strongest: tuple[Coupling, ...]
@@ -107,6 +108,11 @@ class Analysis:
     eigenvalues: Spectrum | None  # of the correlations; None where they would take long
     caught: tuple[Caught, ...]
     left_out: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        """Of the spins: those of the columns, or x0, x1, ..."""
+        return list(self.source.names or (f"x{i}" for i in range(self.n)))
 
     @property
     def n(self) -> int:
@@ -170,21 +176,11 @@ def analyse(source: Source, choices: Choices, watch: Watch | None = None) -> Ana
             PICTURES: 8.0,
         }
     )
-    interval = None
-    if simulations:
-        watch.begin(INTERVALS)
-        with _catching(INTERVALS, caught):
-            interval, why = _interval(eb, simulations, choices.seed, watch)
-            if why:
-                left_out[INTERVALS] = why
-    elif choices.simulations is None:
-        left_out[INTERVALS] = (
-            f"Intervals were left out: to simulate data sets of {N} samples of {n} spins takes long. "
-            f"--simulations {budget.LEAST_SIMULATIONS} asks for them all the same."
-        )
-    else:
-        left_out[INTERVALS] = "Intervals by simulation were left out, as asked with --simulations 0."
-
+    watch.begin(INTERVALS)
+    with _catching(INTERVALS, caught):
+        interval, why = _interval(eb, choices, simulations, watch)
+        if why:
+            left_out[INTERVALS] = why
     watch.begin(COUPLINGS)
     with _catching(COUPLINGS, caught):
         bm, used, why = _couplings(source, choices, rows)
@@ -203,7 +199,7 @@ def analyse(source: Source, choices: Choices, watch: Watch | None = None) -> Ana
         bm=bm,
         coupling_rows=used,
         held_out=held_out,
-        strongest=tuple(bm.strongest(TOP)),
+        strongest=tuple(bm.strongest(TOP)) if bm else (),
         oddities=oddities,
         eigenvalues=spectrum_of(source.spins)[0] if min(n, N) <= _LARGEST_SPECTRUM else None,
         caught=tuple(dict.fromkeys(caught)),
@@ -224,19 +220,44 @@ def _catching(step: str, caught: list[Caught]) -> Iterator[None]:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
-def _interval(eb: EmpiricalBayes, simulations: int, seed: int, watch: Watch) -> tuple[Interval | None, str]:
+def _interval(
+    eb: EmpiricalBayes, choices: Choices, simulations: int, watch: Watch
+) -> tuple[Interval | None, str]:
     """Intervals, or why there are none."""
-    if eb.moments_.N < 4:
-        return None, f"Intervals by simulation need at least 4 samples: there are {eb.moments_.N}."
+    n, N = eb.moments_.n, eb.moments_.N
+    varying = int(np.count_nonzero(np.abs(eb.moments_.magnetisations) < 1))
+    least, asked = budget.LEAST_SIMULATIONS, choices.simulations
+    all_the_same = f"--simulations {least} asks for them all the same."
+    if N < 4:
+        return None, f"Intervals by simulation need at least 4 samples: there are {N}."
+    if asked == 0:
+        return None, "Intervals by simulation were left out, as asked with --simulations 0."
+    if asked is None and varying < FEW_SPINS:
+        return None, (
+            f"Intervals by simulation were left out: with {varying} spins that vary, strength is a matter of a few "
+            f"couplings, and data sets with other couplings are a poor guide. {all_the_same}"
+        )
+    if not simulations:
+        return None, (
+            f"Intervals by simulation were left out: to simulate data sets of {N:,} samples of {n:,} spins takes "
+            f"long. {all_the_same}"
+        )
     try:
-        return eb.interval(LEVEL, simulations, seed, progress=watch.advance), ""
-    except ValueError as error:  # of simulated data that say nothing, for want of spins that vary
-        return None, f"Intervals by simulation were not found: {_lower(str(error))}"
+        return eb.interval(LEVEL, simulations, choices.seed, progress=watch.advance), ""
+    except ValueError as error:
+        if " vary" not in str(error):
+            raise
+        return None, (
+            "Intervals by simulation were not found: in some simulated data sets of about this strength and field "
+            "hardly any spin varies."
+        )
 
 
-def _couplings(source: Source, choices: Choices, rows: int) -> tuple[BoltzmannMachine, int, str]:
+def _couplings(source: Source, choices: Choices, rows: int) -> tuple[BoltzmannMachine | None, int, str]:
     """Couplings from all rows, or from as many as there is time for; how many, and what was done about the others."""
     spins, (N, n) = source.spins, source.spins.shape
+    if N < 4:
+        return None, 0, f"Couplings were not inferred: that takes at least 4 samples, and there are {N}."
     bm = _machine(choices)
     why = ""
     if choices.couplings_method != "auto" or rows == N:
@@ -263,10 +284,12 @@ def _couplings(source: Source, choices: Choices, rows: int) -> tuple[BoltzmannMa
     return bm, N, why
 
 
-def _predict(spins: Spins, choices: Choices, bm: BoltzmannMachine, most: int) -> tuple[HeldOut | None, str]:
+def _predict(
+    spins: Spins, choices: Choices, bm: BoltzmannMachine | None, most: int
+) -> tuple[HeldOut | None, str]:
     """Fit three quarters of the rows by the same method and predict the others; or why not."""
     N, n = spins.shape
-    if N < LEAST_ROWS:
+    if bm is None or N < LEAST_ROWS:
         return None, (
             f"Predictions were not tested: that takes at least {LEAST_ROWS} samples, a quarter of them to be held "
             f"out, and there are {N}."
@@ -347,7 +370,3 @@ def _order(spins: Spins, seed: int) -> tuple[float | None, float]:
     deviation = float(np.std(shuffled))
     far = found - float(np.mean(shuffled)) > 5 * deviation and found > 0.02
     return (found if far else None), deviation
-
-
-def _lower(text: str) -> str:
-    return text[:1].lower() + text[1:]

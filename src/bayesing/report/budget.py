@@ -8,7 +8,7 @@ from __future__ import annotations
 
 SIMULATIONS = 60  # for intervals, where there is time
 LEAST_SIMULATIONS = 40  # below, calibration refuses
-_FOR_INTERVALS = 30.0  # seconds
+_FOR_INTERVALS = 20.0  # seconds
 _FOR_COUPLINGS = 20.0
 _FOR_PREDICTION = 30.0
 
@@ -20,7 +20,7 @@ def annealing(n: int, N: int, sweeps: int) -> float:
 
 def tempering(n: int, N: int, hard: bool) -> float:
     """N samples at equilibrium: ladders grow as sqrt(n), and rounds where the spin glass is near (``hard``)."""
-    return 0.2 + (2e-5 if hard else 4e-6) * n**2 + 2e-6 * N * n
+    return 0.45 + (2e-5 if hard else 4e-6) * n**2 + 2e-6 * N * n
 
 
 def spectrum(n: int, N: int) -> float:

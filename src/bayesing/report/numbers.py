@@ -22,18 +22,21 @@ def numbers(a: Analysis) -> dict[str, Any]:
             "pairs": _comparison(found.pairs),
             "triplets": _comparison(found.triplets),
         }
-    return {
-        "answer": " ".join(words.answer(a)),
-        "encoding": a.source.encoding,
-        "notes": [f"{note.title}: {note.text}" for note in words.notes(a)],
-        "couplings": {
+    couplings = None
+    if a.bm is not None:
+        couplings = {
             "method": a.bm.method_,
             "reason": a.bm.reason_,
             "gamma": a.bm.gamma_,
             "penalty": _finite(a.bm.penalty_),
             "n_samples": a.coupling_rows,
             "strongest": [c._asdict() | {"error": _finite(c.error)} for c in a.strongest],
-        },
+        }
+    return {
+        "answer": " ".join(words.answer(a)),
+        "encoding": a.source.encoding,
+        "notes": [f"{note.title}: {note.text}" for note in words.notes(a)],
+        "couplings": couplings,
         "held_out": held_out,
         "seed": a.choices.seed,
     }

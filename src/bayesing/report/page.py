@@ -15,7 +15,7 @@ from importlib import resources
 
 from .. import __version__
 from . import words
-from .analysis import LEVEL, Analysis
+from .analysis import COUPLINGS, LEVEL, Analysis
 from .pictures import Picture
 
 PAPER = "M. Yasuda and T. Obuchi, Empirical Bayes Method for Boltzmann Machines, arXiv:1906.06002"
@@ -100,7 +100,7 @@ def _headline(a: Analysis) -> str:
     facts = [
         (
             "Strength J",
-            words.plus_minus(eb.J_, eb.J_error_) if words.known(eb) else "not determined",
+            words.strength(a),
             level + words.between(found.J) if found else f"J/√n = {words.number(eb.J_ / math.sqrt(a.n), 2)}",
         ),
         (
@@ -121,7 +121,7 @@ def _headline(a: Analysis) -> str:
 
 
 def _answer(a: Analysis) -> str:
-    text, key = (_unbroken(escape(text)) for text in (" ".join(words.answer(a)), words.strength(a.eb)))
+    text, key = (_unbroken(escape(text)) for text in (" ".join(words.answer(a)), f"J = {words.strength(a)}"))
     return f'<p class="answer">{text.replace(key, f"<strong>{key}</strong>", 1)}</p>\n'
 
 
@@ -202,8 +202,8 @@ def _facts(a: Analysis) -> str:
         ("Encoding", a.source.encoding),
         ("Regime", f"{eb.regime_} (1 − γr = {words.number(eb.at_distance_, 2)})"),
         ("Method for J and H", f"{eb.method_}: {words.plain(eb.reason_)}"),
-        ("Method for couplings", f"{bm.method_}: {words.plain(bm.reason_)}"),
-        ("Prior of couplings", words.prior(bm)),
+        ("Method for couplings", f"{bm.method_}: {words.plain(bm.reason_)}" if bm else ""),
+        ("Prior of couplings", words.prior(bm) if bm else ""),
     ]  # fmt: skip
     rows = [[escape(name), escape(value)] for name, value in facts if value]
     return _table("Data and methods", [], rows)
@@ -219,6 +219,8 @@ def _evidence_words(a: Analysis) -> str:
 
 
 def _couplings(a: Analysis, drawn: dict[str, Picture]) -> str:
+    if a.bm is None:
+        return _paragraph(a.left_out[COUPLINGS])
     rows = "all rows" if a.coupling_rows == a.N else f"{a.coupling_rows:,} of {a.N:,} rows"
     text = f"Couplings come from {rows}, by {a.bm.method_} ({words.plain(a.bm.reason_)})."
     if not a.bm.couplings_.any():

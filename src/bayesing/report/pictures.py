@@ -23,6 +23,7 @@ from matplotlib.figure import Figure
 from PIL import Image as PNG  # which matplotlib needs, too
 
 from .. import plots
+from ..boltzmann_machine import BoltzmannMachine
 from . import words
 from .analysis import Analysis
 
@@ -131,7 +132,8 @@ def pictures(a: Analysis) -> list[Picture]:
 def sketches(a: Analysis) -> Iterator[Sketch]:
     """What there is to draw."""
     yield from _of_strength(a)
-    yield from _of_couplings(a)
+    if a.bm is not None:
+        yield from _of_couplings(a.bm)
     if a.held_out is None:
         return
     prediction = a.held_out.prediction
@@ -182,25 +184,26 @@ def _of_strength(a: Analysis) -> Iterator[Sketch]:
         )
 
 
-def _of_couplings(a: Analysis) -> Iterator[Sketch]:
-    if a.n <= LARGEST_MATRIX:
+def _of_couplings(bm: BoltzmannMachine) -> Iterator[Sketch]:
+    n = bm.n_features_in_
+    if n <= LARGEST_MATRIX:
         yield Sketch(
             "matrix",
-            partial(plots.coupling_matrix, bm=a.bm, max_names=60),
-            words.matrix_seen(a),
+            partial(plots.coupling_matrix, bm=bm, max_names=60),
+            words.matrix_seen(bm),
             "All couplings. Spins are ordered by a clustering, so that groups that act together form blocks.",
             (6.6, 7.0),
-            partial(plots.coupling_matrix, bm=a.bm, max_names=24),
-            many=a.n > _LARGE,
+            partial(plots.coupling_matrix, bm=bm, max_names=24),
+            many=n > _LARGE,
         )
     yield Sketch(
         "network",
-        partial(plots.coupling_network, bm=a.bm, k=EDGES),
-        words.network_seen(a, EDGES),
+        partial(plots.coupling_network, bm=bm, k=EDGES),
+        words.network_seen(bm, EDGES),
         "The strongest couplings. Lines are as wide as couplings are strong; dashed ones are within two standard "
         "errors of 0.",
         (7.0, 7.0),
-        partial(plots.coupling_network, bm=a.bm, k=FEW_EDGES),
+        partial(plots.coupling_network, bm=bm, k=FEW_EDGES),
         many=True,
     )
 

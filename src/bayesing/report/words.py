@@ -24,7 +24,7 @@ from ..io import on_constant_spins
 from ..plots._spectrum import largest_of_noise
 from ..prediction import Comparison
 from ..replica import NEAR
-from .analysis import LEVEL, PREDICTION, Analysis, Caught
+from .analysis import INTERVALS, LEVEL, PREDICTION, Analysis, Caught
 
 FEW = 20  # samples
 SMALL = 0.25  # share by which residuals may exceed those of a perfect model
@@ -119,9 +119,28 @@ def known(eb: EmpiricalBayes) -> bool:
     return math.isfinite(eb.J_) and not eb.regime_.startswith("unknown")
 
 
-def strength(eb: EmpiricalBayes) -> str:
-    """J = 0.789 ± 0.013, or what can be said."""
-    return f"J = {plus_minus(eb.J_, eb.J_error_)}" if known(eb) else "J is not determined"
+def corrected(a: Analysis) -> bool:
+    """Whether simulated data sets contradict the estimate, and say by how much: theirs is the better one then."""
+    found = a.interval
+    return known(a.eb) and found is not None and math.isfinite(found.J[1]) and not _covers(found.J, a.eb.J_)
+
+
+def _covers(ends: tuple[float, float], value: float) -> bool:
+    return ends[0] <= value <= ends[1]
+
+
+def strength(a: Analysis) -> str:
+    """0.789 ± 0.013; the corrected estimate where it is needed; or what can be said."""
+    if not known(a.eb):
+        return "not determined"
+    if a.interval and corrected(a):
+        return rounded(a.interval.J_corrected, (a.interval.J[1] - a.interval.J[0]) / 2)
+    return plus_minus(a.eb.J_, a.eb.J_error_)
+
+
+def best(a: Analysis) -> float:
+    """The J of :func:`strength`."""
+    return a.interval.J_corrected if a.interval and corrected(a) else a.eb.J_
 
 
 def answer(a: Analysis) -> list[str]:
@@ -130,7 +149,7 @@ def answer(a: Analysis) -> list[str]:
     return [
         subject + _couplings_sentence(a),
         _field_sentence(a.eb, a.interval),
-        _regime_sentence(a.eb),
+        _regime_sentence(a),
         *_strongest_sentence(a),
         *_prediction_sentence(a),
         _attribution(a),
@@ -146,21 +165,22 @@ def _couplings_sentence(a: Analysis) -> str:
             if math.isinf(eb.J_)
             else f"it lies at the end of the range that {eb.method_} searches"
         )
-        corrected = (
+        simulated = (
             f" By simulation, J lies between {between(found.J).replace(' to ', ' and ')} ({percent})."
             if found and math.isfinite(found.J[1])
             else ""
         )
-        return f"the strength J of the couplings is not determined: {why}.{corrected}"
+        return f"the strength J of the couplings is not determined: {why}.{simulated}"
     interval = f" ({percent} {between(found.J)})" if found else ""
     if eb.gamma_ == 0:
         most = found.J[1] if found and math.isfinite(found.J[1]) else math.sqrt(1.64 * eb.gamma_error_)
         unseen = f" Couplings of J up to about {number(most, 2)} would go unnoticed in so few data."
-        return f"no couplings are seen: {strength(eb)}{interval}.{unseen}"
-    size = f"couplings of typical size J/√n = {number(eb.J_ / math.sqrt(a.n), 2)}"
+        return f"no couplings are seen: J = {strength(a)}{interval}.{unseen}"
+    size = f"couplings of typical size J/√n = {number(best(a) / math.sqrt(a.n), 2)}"
     if eb.gamma_ < 2 * eb.gamma_error_ and eb.at_distance_ > NEAR:
-        return f"{strength(eb)}{interval}: {size}, which is hardly distinguished from none."
-    return f"{strength(eb)}{interval}: {size}."
+        return f"J = {strength(a)}{interval}: {size}, which is hardly distinguished from none."
+    alone = f" The method {eb.method_} alone gives {plus_minus(eb.J_, eb.J_error_)}." if corrected(a) else ""
+    return f"J = {strength(a)}{interval}: {size}.{alone}"
 
 
 def _field_sentence(eb: EmpiricalBayes, found: Interval | None) -> str:
@@ -169,14 +189,15 @@ def _field_sentence(eb: EmpiricalBayes, found: Interval | None) -> str:
     interval = f" ({100 * LEVEL:g}% interval {between(found.H, True)})" if found else ""
     if not math.isfinite(eb.H_error_):
         verdict = ""
-    elif abs(eb.H_) < 2 * eb.H_error_:
+    elif found.H[0] <= 0 <= found.H[1] if found else abs(eb.H_) < 2 * eb.H_error_:
         verdict = ", compatible with no field"
     else:
         verdict = f", which favours {'+1' if eb.H_ > 0 else '−1'}"
     return f"The field is H = {plus_minus(eb.H_, eb.H_error_, True)}{interval}{verdict}."
 
 
-def _regime_sentence(eb: EmpiricalBayes) -> str:
+def _regime_sentence(a: Analysis) -> str:
+    eb = a.eb
     distance = f"1 − γr = {number(eb.at_distance_, 2)}"
     if not known(eb):
         return "Where the data lie among the phases of the model is therefore unknown."
@@ -190,16 +211,16 @@ def _regime_sentence(eb: EmpiricalBayes) -> str:
         )
     if eb.at_distance_ > 0:
         return f"This is a paramagnet near the spin glass ({distance}): J is determined, with less certainty."
-    return (
-        f"This is beyond the edge of the spin glass ({distance}): theory ends there, so that J is approximate and "
-        "its error larger than given."
-    )
+    beyond = f"This is beyond the edge of the spin glass ({distance}), where theory ends: "
+    if a.interval:
+        return beyond + "the interval, by simulation, is what to rely on."
+    return beyond + "J is approximate, and its error larger than given."
 
 
 def _strongest_sentence(a: Analysis) -> Iterable[str]:
-    first = a.strongest[0]
-    if first.J == 0:
+    if not a.strongest or a.strongest[0].J == 0:
         return
+    first = a.strongest[0]
     pairs = a.n * (a.n - 1) // 2
     value = plus_minus(first.J, first.error, True)
     if pairs == 1:
@@ -243,7 +264,7 @@ def notes(a: Analysis) -> list[Note]:
 
 
 def _of_data(a: Analysis) -> Iterable[Note]:
-    names, odd = a.bm.names(), a.oddities
+    names, odd = a.names, a.oddities
     constant = on_constant_spins(np.abs(a.eb.moments_.magnetisations) == 1, a.source.names)
     for text in a.source.notes:
         if text not in constant:
@@ -275,16 +296,30 @@ def _of_warnings(a: Analysis) -> Iterable[Note]:
 
 def _titled(warning: Caught) -> str:
     title = _TITLES.get(warning.category, "Warning")
+    if warning.step == INTERVALS and warning.category is SaturationWarning:
+        title = "The interval has no end"
     return f"{title} (held-out samples)" if warning.step == PREDICTION else title
 
 
 def _of_regime(a: Analysis) -> Iterable[Note]:
-    eb = a.eb
+    eb, found = a.eb, a.interval
+    if known(eb) and found is not None and not _covers(found.J, eb.J_):
+        trust = (
+            f"The J of the answer is the corrected one, {strength(a)}."
+            if corrected(a)
+            else "Neither is to be relied on: more samples would help, or another method."
+        )
+        yield Note(
+            "Estimate and interval disagree",
+            f"Data sets simulated with the J of the method {eb.method_}, {number(eb.J_)}, do not look like these. "
+            f"The {100 * found.level:g}% interval is {between(found.J)}. {trust}",
+        )
     leading = float(a.eigenvalues.d.max()) / a.eigenvalues.n if a.eigenvalues else 0.0
     if known(eb) and eb.at_distance_ <= NEAR and eb.method_ not in ("plefka", "susceptibility"):
         where = "beyond the edge of the spin glass" if eb.at_distance_ <= 0 else "near the spin glass"
         text = (
-            "Theory for many random couplings ends there: J is approximate, and its error larger than given."
+            "Theory for many random couplings ends there: the estimate is approximate, and its error larger than "
+            "given. Intervals by simulation do not depend on theory."
             if eb.at_distance_ <= 0
             else "Errors grow there, and methods begin to differ."
         )
@@ -365,21 +400,22 @@ def spectrum_seen(a: Analysis) -> str:
     )
 
 
-def matrix_seen(a: Analysis) -> str:
+def matrix_seen(bm: BoltzmannMachine) -> str:
     """Range, signs and zeros of the matrix."""
-    J = a.bm.couplings_[np.triu_indices(a.n, 1)]
+    n = bm.n_features_in_
+    J = bm.couplings_[np.triu_indices(n, 1)]
     zero = np.count_nonzero(J == 0) / len(J)
     none = f", {100 * zero:.0f}% exactly 0" if zero else ""
     return (
-        f"Matrix of the couplings of {counted(a.n, 'spin')}, ordered so that spins that belong together are side by "
+        f"Matrix of the couplings of {counted(n, 'spin')}, ordered so that spins that belong together are side by "
         f"side. Couplings range from {number(float(J.min()), 2, True)} to {number(float(J.max()), 2, True)}; "
         f"{100 * np.count_nonzero(J > 0) / len(J):.0f}% are positive{none}."
     )
 
 
-def network_seen(a: Analysis, k: int) -> str:
+def network_seen(bm: BoltzmannMachine, k: int) -> str:
     """The first few chords."""
-    edges = [c for c in a.bm.strongest(k) if c.J]
+    edges = [c for c in bm.strongest(k) if c.J]
     if not edges:
         return "An empty network: there are no couplings to show."
     spins = {spin for c in edges for spin in (c.i, c.j)}
