@@ -90,8 +90,10 @@ class Chromium:
             mobile=mobile,
         )
 
-    def scheme(self, name):
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
+    def scheme(self, name, media=""):
+        """Prefer light or dark; on a screen, or in print."""
+        feature = {"name": "prefers-color-scheme", "value": name}
+        self.call("Emulation.setEmulatedMedia", media=media, features=[feature])
 
     def open(self, url):
         """Go there, and wait until the page and its pictures are loaded."""

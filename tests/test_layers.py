@@ -42,11 +42,10 @@ def imports(path, parts):
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.level:
             base = package[: len(package) - node.level + 1]
-            found = (*base, *(node.module.split(".") if node.module else ()))
-            if found:
-                yield found
+            if node.module:
+                yield (*base, *node.module.split("."))
             else:
-                yield from ((alias.name,) for alias in node.names)
+                yield from ((*base, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "bayesing":
             yield tuple(node.module.split(".")[1:])
         elif isinstance(node, ast.Import):

@@ -174,7 +174,11 @@ def _couplings_sentence(a: Analysis) -> str:
     interval = f" ({percent} {between(found.J)})" if found else ""
     if eb.gamma_ == 0:
         most = found.J[1] if found and math.isfinite(found.J[1]) else math.sqrt(1.64 * eb.gamma_error_)
-        unseen = f" Couplings of J up to about {number(most, 2)} would go unnoticed in so few data."
+        unseen = (
+            f" Couplings of J up to about {number(most, 2)} would go unnoticed in so few data."
+            if math.isfinite(most)
+            else " Whether strong ones would be seen in so few data is unknown."
+        )
         return f"no couplings are seen: J = {strength(a)}{interval}.{unseen}"
     size = f"couplings of typical size J/√n = {number(best(a) / math.sqrt(a.n), 2)}"
     if eb.gamma_ < 2 * eb.gamma_error_ and eb.at_distance_ > NEAR:
@@ -328,8 +332,8 @@ def _of_regime(a: Analysis) -> Iterable[Note]:
         yield Note(
             "One pattern dominates",
             f"{100 * leading:.0f}% of the variance of the spins lies along one direction. Groups that act as one, "
-            "such as parties, have this effect. J describes couplings that are random and without a mean: here "
-            "look at the couplings themselves rather than at J.",
+            "such as parties, have this effect, and so has a spin glass of few spins. J describes couplings that are "
+            "random and without a mean: here look at the couplings themselves rather than at J.",
         )
 
 
