@@ -364,10 +364,12 @@ def test_what_would_take_long_is_left_out_and_said(monkeypatch, spins):
 
     weak = analyse(Source("x", spins), Choices())  # weak couplings: "spectral" has time for all rows
     assert weak.bm.method_ == "spectral" and weak.coupling_rows == 80 and COUPLINGS not in weak.left_out
+    assert "many and weak" in weak.bm.reason_
     monkeypatch.setattr(budget, "rows_for_couplings", lambda *_: 10)
     fast = analyse(Source("x", spins), Choices())
     assert (
-        fast.bm.method_ == "spectral" and "pseudo-likelihood would take minutes" in fast.left_out[COUPLINGS]
+        fast.bm.method_ == "spectral"
+        and "Pseudo-likelihood of 20 spins would take minutes" in fast.left_out[COUPLINGS]
     )
 
 

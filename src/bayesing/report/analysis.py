@@ -188,7 +188,7 @@ def analyse(source: Source, choices: Choices, watch: Watch | None = None) -> Ana
             left_out[COUPLINGS] = why
     watch.begin(PREDICTION)
     with _catching(PREDICTION, caught):
-        held_out, why = _predict(source.spins, choices, bm, rows)
+        held_out, why = _predict(source.spins, choices, bm, rows, eb.at_distance_ < NEAR)
         if why:
             left_out[PREDICTION] = why
     return Analysis(
@@ -264,19 +264,23 @@ def _couplings(source: Source, choices: Choices, rows: int) -> tuple[BoltzmannMa
         bm.fit(spins)
     elif rows < min(n, N) and choices.prior == "gaussian":
         bm = _machine(choices, "spectral").fit(spins)
+        bm.reason_ = "to save time"
         why = (
-            f'Couplings are those of "spectral", which is fast: for {n} spins pseudo-likelihood would take '
-            "minutes. It is better near the spin glass; --couplings-method pseudolikelihood asks for it."
+            f'Couplings are those of "spectral", which is fast. Pseudo-likelihood of {n:,} spins would take minutes; it '
+            "is better near the spin glass, for strong couplings and for very many samples. --couplings-method "
+            "pseudolikelihood asks for it."
         )
     else:
         rows = max(rows, min(N, 2 * n))
         bm.fit(_some(spins, rows, choices.seed))
         if bm.method_ == "spectral":  # fast enough for all of them
+            reason = bm.reason_
             bm = _machine(choices, "spectral").fit(spins)
+            bm.reason_ = reason
         else:
             N = rows
             why = (
-                f"Couplings were inferred from {rows} of the {len(spins)} rows, a random choice, to save time. "
+                f"Couplings were inferred from {rows:,} of the {len(spins):,} rows, a random choice, to save time. "
                 "--couplings-method pseudolikelihood asks for all of them."
             )
     if source.names:
@@ -285,7 +289,7 @@ def _couplings(source: Source, choices: Choices, rows: int) -> tuple[BoltzmannMa
 
 
 def _predict(
-    spins: Spins, choices: Choices, bm: BoltzmannMachine | None, most: int
+    spins: Spins, choices: Choices, bm: BoltzmannMachine | None, most: int, hard: bool
 ) -> tuple[HeldOut | None, str]:
     """Fit three quarters of the rows by the same method and predict the others; or why not."""
     N, n = spins.shape
@@ -302,7 +306,6 @@ def _predict(
     if np.count_nonzero(np.abs(spins[train].mean(axis=0)) < 1) < 2:
         return None, "Predictions were not tested: without the held-out rows fewer than 2 spins vary."
     samples = min(max(_SAMPLES[0], 4 * tested), _SAMPLES[1])
-    hard = bm.method_ != "spectral"
     if not budget.can_predict(n, samples, hard):
         return (
             None,
