@@ -266,8 +266,8 @@ def _couplings(source: Source, choices: Choices, rows: int) -> tuple[BoltzmannMa
         bm = _machine(choices, "spectral").fit(spins)
         bm.reason_ = "to save time"
         why = (
-            f'Couplings are those of "spectral", which is fast. Pseudo-likelihood of {n:,} spins would take minutes; it '
-            "is better near the spin glass, for strong couplings and for very many samples. --couplings-method "
+            f'Couplings are those of "spectral", which is fast. Pseudo-likelihood of {n:,} spins would take minutes; '
+            "it is better near the spin glass, for strong couplings and for very many samples. --couplings-method "
             "pseudolikelihood asks for it."
         )
     else:

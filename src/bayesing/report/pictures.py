@@ -30,7 +30,7 @@ from .analysis import Analysis
 Draw = Callable[[Axes], Axes]
 
 _LARGEST_SVG = 100_000  # bytes
-_DPI, _PALETTE = 200, 64  # of a PNG
+_DPI, _PALETTE = 200, 128  # of a PNG
 _NARROW = 4.0  # inches
 EDGES, FEW_EDGES = 40, 16  # of the network, and on a narrow screen
 LARGEST_MATRIX = 4000  # spins

@@ -8,12 +8,15 @@ import time
 from datetime import datetime
 from importlib.metadata import version
 
+from threadpoolctl import threadpool_limits
+
 from .. import __version__
 from ..files import check_output, writing
 from .analysis import PICTURES, Analysis, Choices, Nobody, Source, Watch, analyse
 from .page import Provenance, page
 from .pictures import pictures
 
+_SMALL = 500  # spins
 _PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib")
 
 
@@ -30,7 +33,9 @@ def write_report(
     check_output(path, force)
     watch = watch or Nobody()
     start = time.monotonic()
-    analysis = analyse(source, choices or Choices(), watch)
+    # Threads that share out small matrices cost more than they save, many times more where cores are busy.
+    with threadpool_limits(1 if source.spins.shape[1] <= _SMALL else None, "blas"):
+        analysis = analyse(source, choices or Choices(), watch)
     watch.begin(PICTURES)
     drawn = pictures(analysis)
     versions = {"bayesing": __version__, "Python": platform.python_version()}
