@@ -166,7 +166,7 @@ def test_demo_writes_two_reports(tmp_path, monkeypatch):
     from bayesing.report import budget
 
     monkeypatch.setattr(budget, "simulations", lambda _: 0)  # intervals and pictures are tested elsewhere
-    monkeypatch.setattr("bayesing.report.write.pictures", lambda _: [])
+    monkeypatch.setattr("bayesing.report.write.pictures", lambda *_: [])
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(cli, ["demo"], catch_exceptions=False)
     assert result.exit_code == 0 and result.stderr == ""

@@ -624,7 +624,7 @@ def test_the_command(tmp_path):
 
 
 def test_the_command_for_machines(tmp_path, monkeypatch):
-    monkeypatch.setattr("bayesing.report.write.pictures", lambda _: [])
+    monkeypatch.setattr("bayesing.report.write.pictures", lambda *_: [])
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.csv").write_text("1,1,-1,-1\n1,-1,1,-1\n")
     result = CliRunner().invoke(cli, ["report", "x.csv", "--json"], catch_exceptions=False)
@@ -668,7 +668,7 @@ import bayesing.report.write as write
 def page(*_):
     os.kill(os.getpid(), signal.SIGINT)
     return "half"
-write.page, write.pictures = page, lambda _: []
+write.page, write.pictures = page, lambda *_: []
 sys.argv = ["bayesing", "report", "x.csv"]
 from bayesing.cli import main
 main()

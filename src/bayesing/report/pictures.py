@@ -25,7 +25,7 @@ from PIL import Image as PNG  # which matplotlib needs, too
 from .. import plots
 from ..boltzmann_machine import BoltzmannMachine
 from . import words
-from .analysis import Analysis
+from .analysis import Analysis, Watch
 
 Draw = Callable[[Axes], Axes]
 
@@ -117,10 +117,16 @@ class Sketch:
                 yield self.narrow, (_NARROW, _NARROW / self.size[0] * self.size[1]), scheme, self.many
 
 
-def pictures(a: Analysis) -> list[Picture]:
+def pictures(a: Analysis, watch: Watch | None = None) -> list[Picture]:
     """All that can be drawn of these data, in the order of the report; in parallel, where joblib is told so."""
     planned = list(sketches(a))
-    images = iter(Parallel()(delayed(render)(*task) for sketch in planned for task in sketch.tasks()))
+    tasks = [task for sketch in planned for task in sketch.tasks()]
+    drawings = []
+    for image in Parallel(return_as="generator")(delayed(render)(*task) for task in tasks):
+        drawings.append(image)
+        if watch:
+            watch.advance(len(drawings), len(tasks))
+    images = iter(drawings)
     found = []
     for sketch in planned:
         drawn = [next(images) for _ in sketch.tasks()]

@@ -37,7 +37,7 @@ def write_report(
     with threadpool_limits(1 if source.spins.shape[1] <= _SMALL else None, "blas"):
         analysis = analyse(source, choices or Choices(), watch)
     watch.begin(PICTURES)
-    drawn = pictures(analysis)
+    drawn = pictures(analysis, watch)
     versions = {"bayesing": __version__, "Python": platform.python_version()}
     versions |= {name: version(name) for name in _PACKAGES}
     date = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %z")
