@@ -274,6 +274,7 @@ def test_warnings_of_the_library_are_kept_and_others_shown(monkeypatch):
 def test_oddities_of_the_data():
     rng = np.random.default_rng(0)
     X = random_spins(60, 6)
+    X[0] = -1
     odd = np.column_stack([X, X[:, 1], -X[:, 2], np.ones(60, np.int8)]).astype(np.int8)
     found = analyse(Source("odd", odd, tuple("abcdefghi")), Choices(simulations=0))
     assert found.oddities.copies == ((1, 6, 1), (2, 7, -1))

@@ -222,17 +222,17 @@ def render(draw: Draw, size: tuple[float, float], scheme: str, as_png: bool = Fa
         warnings.filterwarnings("ignore", "Glyph")  # names in scripts that the font lacks: the table has them
         figure = Figure(figsize=size, layout="constrained")
         draw(figure.subplots())
-        data = b"" if as_png else compact(_saved(figure, "svg", {"Date": None}))
+        data = b"" if as_png else compact(_saved(figure, "svg"))
         as_png = as_png or len(data) > _LARGEST_SVG
         if as_png:
-            data = _saved(figure, "png", {"Software": None})
+            data = _saved(figure, "png")
     kind = "png" if as_png else "svg+xml"
     uri = f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
     return Image(uri, round(96 * size[0]), round(96 * size[1]))
 
 
 def compact(svg: bytes) -> bytes:
-    """Without comments, metadata, line breaks and the thousandths of a point: half as long, and the same picture."""
+    """Without comments, metadata (a date), line breaks and the thousandths of a point: the same picture in short."""
     text = svg.decode()
     text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text, flags=re.DOTALL)
     # Not below 1: those are scales of letters.
@@ -241,10 +241,10 @@ def compact(svg: bytes) -> bytes:
     return re.sub(r"\s+", " ", text).encode()
 
 
-def _saved(figure: Figure, kind: str, metadata: dict[str, None]) -> bytes:
-    """Without a date and a creator, so that the same data give the same bytes; a PNG in 256 colours."""
+def _saved(figure: Figure, kind: str) -> bytes:
+    """As SVG, or as PNG in a palette of colours."""
     file = io.BytesIO()
-    figure.savefig(file, format=kind, metadata=metadata)
+    figure.savefig(file, format=kind)
     if kind == "svg":
         return file.getvalue()
     small = io.BytesIO()
