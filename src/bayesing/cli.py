@@ -479,7 +479,7 @@ def demo(seed: int, output: str, force: bool) -> None:
         again = ["--force"] if force else []
 
         click.echo("120 snapshots of 300 spins with random couplings of strength J = 0.8:\n")
-        size = ["--spins", "300", "--samples", "120", "--J", "0.8", "--sweeps", "4", "--seed", str(seed)]
+        size = ["--spins", "300", "--samples", "120", "--J", "0.8", "--seed", str(seed)]
         _show("simulate", *size, "-o", str(simulated), *again)
         click.echo("\nWhat was J? From the spins alone:\n")
         _show("fit", str(simulated))

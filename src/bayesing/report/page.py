@@ -89,8 +89,8 @@ def _paragraph(text: str) -> str:
 
 
 def _unbroken(text: str) -> str:
-    """No line ends inside J = 0.79 ± 0.01."""
-    return re.sub(r" ([=±−]) ", "\u00a0\\1\u00a0", text)
+    """No line ends inside J = 0.79 ± 0.01 or J/√n."""
+    return re.sub(r" ([=±−]) ", "\u00a0\\1\u00a0", text).replace("J/√n", "J/\u2060√n")
 
 
 def _headline(a: Analysis) -> str:
