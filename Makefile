@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 
 .PHONY: demo test lint docs linkcheck bench clean
 
-demo: .venv/demo.stamp  ## simulate, fit, print and plot
+demo: .venv/demo.stamp  ## simulate, fit, and write two reports to bayesing-demo/
 	$(BIN)/bayesing demo --force
 
 test: lint  ## lint, types and tests

@@ -1,7 +1,10 @@
 import json
 import os
+import re
 import subprocess
 import sys
+from html import escape
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -159,12 +162,27 @@ def test_simulate_then_fit(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["s.npz"]
 
 
-def test_demo_prints_and_plots(tmp_path):
-    result = run("demo", cwd=tmp_path)
-    assert result.returncode == 0 and result.stderr == ""
-    assert "paper's" in result.stdout and "bayesing-demo.png" in result.stdout
-    assert (tmp_path / "bayesing-demo.png").read_bytes().startswith(b"\x89PNG")
-    assert run("demo", cwd=tmp_path).returncode == 2
+def test_demo_writes_two_reports(tmp_path, monkeypatch):
+    from bayesing.report import budget
+
+    monkeypatch.setattr(budget, "simulations", lambda _: 0)  # intervals and pictures are tested elsewhere
+    monkeypatch.setattr("bayesing.report.write.pictures", lambda *_: [])
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(cli, ["demo"], catch_exceptions=False)
+    assert result.exit_code == 0 and result.stderr == ""
+    names = ["senate.csv", "senate.html", "simulated.html", "simulated.npz"]
+    assert sorted(os.listdir("bayesing-demo")) == names
+    assert "Look at bayesing-demo/simulated.html and bayesing-demo/senate.html" in result.stdout
+    commands = re.findall(r"^\$ (bayesing .*)$", result.stdout, re.MULTILINE)
+    assert [command.split()[1] for command in commands] == ["simulate", "fit", "report", "report"]
+    J = float(re.search(r"J +(0\.\d+) ±", result.stdout)[1])
+    assert J == pytest.approx(0.8, abs=0.05)  # 0.013 is its standard error
+    votes = bs.load_senate109()
+    assert pd.read_csv("bayesing-demo/senate.csv").to_numpy().tolist() == votes.spins.tolist()
+    text = Path("bayesing-demo/senate.html").read_text(encoding="utf-8")
+    assert escape(commands[-1]) in text and "SNOWE (R ME)" in text
+    again = CliRunner().invoke(cli, ["demo"], catch_exceptions=False)
+    assert again.exit_code == 2 and "--force" in again.stderr and again.stdout == ""
 
 
 INTERRUPTED = """

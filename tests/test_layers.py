@@ -20,11 +20,12 @@ ROWS = [
     ["calibration", "prediction"],
     ["empirical_bayes", "boltzmann_machine"],
     ["io", "datasets", "plots"],
-    ["experiments"],
+    ["experiments", "report"],
     ["cli"],
     ["__main__"],
 ]
 LEFT_ONLY = ROWS[1]
+REPORT = ["budget", "analysis", "words", "pictures", "numbers", "page", "display", "write"]
 EXPERIMENTS = ["specification", "display", "runner", "summary", "figures", "reproduce"]
 
 
@@ -41,11 +42,10 @@ def imports(path, parts):
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.level:
             base = package[: len(package) - node.level + 1]
-            found = (*base, *(node.module.split(".") if node.module else ()))
-            if found:
-                yield found
+            if node.module:
+                yield (*base, *node.module.split("."))
             else:
-                yield from ((alias.name,) for alias in node.names)
+                yield from ((*base, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "bayesing":
             yield tuple(node.module.split(".")[1:])
         elif isinstance(node, ast.Import):
@@ -70,6 +70,8 @@ def allowed(importer, imported):
         return LEFT_ONLY.index(imported[0]) < LEFT_ONLY.index(importer[0])
     if importer[0] == imported[0] == "experiments":
         return EXPERIMENTS.index(imported[1]) < EXPERIMENTS.index(importer[1])
+    if importer[0] == imported[0] == "report":
+        return len(imported) > 1 and REPORT.index(imported[1]) < REPORT.index(importer[1])
     same_package = len(importer) > 1 and importer[0] == imported[0]
     return same_package and imported[-1].startswith(("_", "diagnostics"))
 
@@ -90,6 +92,9 @@ def test_the_rule_can_fail():
     assert not allowed(("hyper", "plefka"), ("hyper", "susceptibility"))
     assert not allowed(("couplings", "spectral"), ("hyper", "spectral"))
     assert not allowed(("moments",), ("empirical_bayes",))
+    assert not allowed(("report", "write"), ("experiments", "runner"))
+    assert not allowed(("experiments", "figures"), ("report", "pictures"))
+    assert not allowed(("report", "analysis"), ("report", "words"))
     assert allowed(("moments",), ("spins",)) and allowed(("hyper", "plefka"), ("moments",))
 
 

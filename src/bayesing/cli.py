@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -210,8 +211,7 @@ def _interval(eb: EmpiricalBayes, level: float, simulations: int, jobs: int, see
     from rich.console import Console
     from rich.progress import Progress
 
-    if jobs == 0 or jobs < -1:
-        raise ValueError(f"--jobs must be a positive number, or -1 for all cores: found {jobs}.")
+    _check_jobs(jobs)
     console = Console(stderr=True)
     with (
         Progress(console=console, transient=True, disable=not console.is_terminal) as bar,
@@ -362,15 +362,85 @@ def simulate(output: str, force: bool, **settings: Any) -> None:
     click.echo(f"wrote {output}: {len(sim.spins)} samples of {len(sim.fields)} spins")
 
 
-@cli.command()
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed.")
-@click.option("-o", "--output", default="bayesing-demo.png", show_default=True, help="The .png to draw.")
-@click.option("--force", is_flag=True, help="Overwrite an existing picture.")
-def demo(seed: int, output: str, force: bool) -> None:
-    """Simulate, fit, print and plot, in under a minute."""
+@cli.command("report", short_help="Write a report with numbers and pictures, one HTML file.")
+@click.argument("data")
+@click.option("-o", "--output", default="report.html", show_default=True, help="The .html file to write.")
+@click.option("--title", help="Title of the report; the name of the file by default.")
+@click.option("--method", default="auto", show_default=True, help="Method for J and H, as of 'bayesing fit'.")
+@click.option(
+    "--couplings-method",
+    default="auto",
+    show_default=True,
+    help="Method for the couplings, as of 'bayesing couplings'.",
+)
+@click.option(
+    "--prior",
+    default="gaussian",
+    show_default=True,
+    help="Prior of the couplings: gaussian, laplace (sparse).",
+)
+@_reading
+@click.option(
+    "--simulations",
+    type=int,
+    help="Data sets to simulate for the intervals, 0 for none; by default as many as take seconds.",
+)
+@click.option("--jobs", type=int, default=-1, help="Processes; all cores by default.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Seed; the same one gives the same report."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the numbers as one JSON object, too.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
+@click.pass_obj
+def report(
+    typed: list[str] | None,
+    data: str,
+    output: str,
+    title: str | None,
+    method: str,
+    couplings_method: str,
+    prior: str,
+    array: str | None,
+    missing: str,
+    drop_columns: tuple[str, ...],
+    simulations: int | None,
+    jobs: int,
+    seed: int,
+    as_json: bool,
+    force: bool,
+) -> None:
+    """Write a report on DATA: the answer in words, numbers with intervals, pictures, and how they came about.
+
+    It is one HTML file that needs no network, for screens of any size and for paper. Rows of DATA are samples,
+    columns are spins; the formats are those of 'bayesing fit'. What would take minutes is left out or reduced, and
+    the report says so.
+    """
     with _plain_errors():
-        _check_output(output, ".png", force)
-        _demo(seed, output, force)
+        import joblib
+
+        from .io import read_spins
+        from .report.analysis import Choices, Source
+        from .report.display import Display
+        from .report.numbers import numbers
+        from .report.write import write_report
+
+        _check_output(output, ".html", force)
+        _check_jobs(jobs)
+        choices = Choices(method, prior, couplings_method, simulations, seed)
+        if too_large := _too_large(data, array):
+            click.echo(f"note: {too_large}.", err=True)
+        with Display() as display, joblib.parallel_config(n_jobs=jobs):
+            read = read_spins(data, array, missing, _split(drop_columns))
+            source = Source(Path(data).name, read.spins, read.names, read.encoding, read.notes)
+            command = shlex.join(["bayesing", *(typed or ["report", data])])
+            try:
+                found = write_report(output, source, choices, title, command, force, display)
+            except ValueError as error:
+                raise ValueError(f"{data}: {error}") from error
+        if as_json:
+            click.echo(json.dumps(_as_json(found.eb, found.interval) | numbers(found), allow_nan=False))
+        else:
+            click.echo(f"wrote {output}: look at it in a browser")
 
 
 def _check_output(output: str, extension: str, force: bool) -> None:
@@ -381,50 +451,70 @@ def _check_output(output: str, extension: str, force: bool) -> None:
     check_output(output, force)
 
 
-def _demo(seed: int, output: str, force: bool) -> None:
-    import numpy as np
-    from matplotlib.figure import Figure
+def _check_jobs(jobs: int) -> None:
+    if jobs == 0 or jobs < -1:
+        raise ValueError(f"--jobs must be a positive number, or -1 for all cores: found {jobs}.")
 
-    from . import plots
-    from .empirical_bayes import EmpiricalBayes
-    from .exceptions import SaturationWarning
+
+@cli.command()
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed.")
+@click.option("-o", "--output", default="bayesing-demo", show_default=True, help="The folder to write to.")
+@click.option("--force", is_flag=True, help="Overwrite existing files there.")
+def demo(seed: int, output: str, force: bool) -> None:
+    """Simulate, fit, and write two reports, in under a minute.
+
+    One is on simulated spins, whose J is known, and one on votes of the United States Senate. The commands are
+    printed, to be tried on data of your own.
+    """
+    with _plain_errors():
+        from .files import check_folder, check_output
+
+        check_folder(output)
+        folder = Path(output)
+        folder.mkdir(parents=True, exist_ok=True)
+        names = ("simulated.npz", "simulated.html", "senate.csv", "senate.html")
+        simulated, about_simulated, senate, about_senate = (folder / name for name in names)
+        for path in (simulated, about_simulated, senate, about_senate):
+            check_output(path, force)
+        again = ["--force"] if force else []
+
+        click.echo("120 snapshots of 300 spins with random couplings of strength J = 0.8:\n")
+        size = ["--spins", "300", "--samples", "120", "--J", "0.8", "--seed", str(seed)]
+        _show("simulate", *size, "-o", str(simulated), *again)
+        click.echo("\nWhat was J? From the spins alone:\n")
+        _show("fit", str(simulated))
+        click.echo("\nA report, with intervals, couplings and pictures:\n")
+        title = ["--title", "Simulated spins with J = 0.8"]
+        _show("report", str(simulated), *title, "--seed", str(seed), "-o", str(about_simulated), *again)
+
+        click.echo("\nVotes of the United States Senate, 2005 and 2006. Who votes with whom?\n")
+        _write_senate(senate, force)
+        title = ["--title", "Votes of the 109th United States Senate"]
+        quick = ["--method", "pseudolikelihood", "--simulations", "0", "--seed", str(seed)]
+        _show("report", str(senate), *title, *quick, "-o", str(about_senate), *again)
+    click.echo(f"\nLook at {about_simulated} and {about_senate} in a browser.")
+
+
+def _show(*arguments: str) -> None:
+    """Print a command and run it."""
+    click.echo("$ " + shlex.join(["bayesing", *arguments]), nl=True)
+    cli.main(list(arguments), standalone_mode=False, obj=list(arguments))
+
+
+def _write_senate(path: Path, force: bool) -> None:
+    import csv
+    import io
+
+    from .datasets import load_senate109
     from .files import writing
-    from .generator import simulate as run
 
-    n, N, J_true, repeats = 300, 120, 0.8, 3
-    sim = run(n_spins=n, n_samples=N, J=J_true, sweeps=4, seed=seed)
-    eb = EmpiricalBayes().fit(sim.spins)
-    click.echo(f"Simulated {N} samples of {n} spins: J = {J_true}, H = 0. From the spins alone:\n")
-    click.echo(_as_text(eb, None))
-
-    click.echo(f"\nThe same at other J and N ({repeats} data sets each), and by the paper's method:\n")
-    click.echo("  J true   N = 120: J   paper's   N = 600: J   paper's")
-    grid = [round(0.2 * k, 1) for k in range(7)]
-    sizes = (120, 600)
-    estimates: dict[tuple[str, int], list[list[float]]] = {
-        (method, N): [] for N in sizes for method in ("auto", "plefka")
-    }
-    for J, seeds in zip(grid, np.random.SeedSequence(seed).spawn(len(grid)), strict=True):
-        data = [run(n, max(sizes), J=J, sweeps=4, seed=child).spins for child in seeds.spawn(repeats)]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SaturationWarning)  # it is what the picture shows
-            for (method, size), found in estimates.items():
-                found.append([EmpiricalBayes(method).fit(spins[:size]).J_ for spins in data])
-        click.echo(f"  {J:6.1f}  " + "".join(f"{np.mean(found[-1]):11.3f}" for found in estimates.values()))
-
-    figure = Figure(figsize=(10, 4.2), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    plots.evidence_curve(left, eb, J_true=J_true).set_title(f"Evidence, n = {n}, N = {N}")
-    plots.recovery(right, grid, estimates["auto", 120]).set_title(f"n = {n}, H = 0")
-    for size, marker in zip(sizes, ("s:", "^:"), strict=True):
-        means = [np.mean(repeats) for repeats in estimates["plefka", size]]
-        right.plot(grid, means, marker, color="0.5", markersize=4, label=f"the paper's, N = {size}")
-    right.legend()
-    with writing(output, force) as file:
-        figure.savefig(file, format="png", dpi=150)
-    click.echo(
-        f"\nLook at {output}. The paper's answer depends on N, and ends at J = 1, the edge of the spin glass."
-    )
+    votes = load_senate109()
+    with writing(path, force) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+        csv.writer(text, lineterminator="\n").writerows([votes.names, *votes.spins.tolist()])
+        text.detach()
+    N, n = votes.spins.shape
+    click.echo(f"wrote {path}: {N} votes of {n} voters")
 
 
 @cli.command(short_help="Reproduce the paper's tables and figures.")
@@ -603,7 +693,7 @@ def _as_text(eb: EmpiricalBayes, interval: Interval | None, encoding: str | None
 def main() -> None:
     """Entry point: every error is one line and exit code 2, Ctrl-C is 130."""
     try:
-        code = cli.main(standalone_mode=False)
+        code = cli.main(standalone_mode=False, obj=sys.argv[1:])
         sys.stdout.flush()
         sys.exit(code)
     except click.exceptions.NoArgsIsHelpError as error:
