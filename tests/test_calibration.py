@@ -255,3 +255,10 @@ def test_near_the_spin_glass_a_mean_coupling_is_left_out_of_the_score():
     assert eb.at_distance_ < 0.2
     spectral, _ = eb._statistic(eb.gamma_)(X)
     assert spectral == score_at(X, eb.gamma_, without_mean=True) != score_at(X, eb.gamma_)
+
+
+def test_simulated_data_that_say_nothing_are_not_taken_for_the_users():
+    """Where all spins are frozen the score does not exist."""
+    X = bs.simulate(12, 60, J=0.5, H=2.5, seed=0).spins
+    with pytest.raises(ValueError, match=r"data simulated at J = .* Try another method"):
+        bs.EmpiricalBayes("spectral").fit(X).interval(n_simulations=40)

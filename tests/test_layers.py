@@ -13,7 +13,7 @@ SOURCE = Path(bs.__file__).parent
 
 # Any row above may be imported, never a row below. In the model row, only modules to the left.
 ROWS = [
-    ["exceptions", "arguments", "files"],
+    ["exceptions", "arguments", "files", "threads"],
     ["spins", "priors", "moments", "ising", "conditionals", "replica", "spectrum"],
     ["sampling", "hyper", "couplings"],
     ["generator"],

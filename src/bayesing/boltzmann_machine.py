@@ -29,6 +29,7 @@ from .priors import check_prior_name
 from .replica import NEAR
 from .sampling.anneal import annealed_importance_sampling
 from .spins import Spins, as_spins
+from .threads import threads_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -345,11 +346,13 @@ class BoltzmannMachine(BaseEstimator):
         if given is None:
             seed = 0 if self.random_state is None else self.random_state
             n_targets = max(_TARGETS, _PAIRS // spins.shape[1])
-            fit = fit_pseudolikelihood(spins, n_targets, seed)
+            with threads_for(spins.shape[1]):
+                fit = fit_pseudolikelihood(spins, n_targets, seed)
             strength = Strength(fit.gamma, fit.gamma_error, fit.bound)
         else:
             strength = Strength(given)
-        return _absent(spins, strength) or fit_couplings(spins, strength.gamma, self.prior), strength  # type: ignore[arg-type]
+        with threads_for(spins.shape[1]):
+            return _absent(spins, strength) or fit_couplings(spins, strength.gamma, self.prior), strength  # type: ignore[arg-type]
 
     def _matrices(self) -> tuple[Array, Array]:
         if self._dense is None:

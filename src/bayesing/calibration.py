@@ -412,7 +412,13 @@ def _observe(
         packed = np.packbits(spins > 0, axis=1), stuck
     else:
         spins = 2 * np.unpackbits(packed[0], axis=1, count=setting.n).astype(np.int8) - 1
-    return packed, see(statistic, spins)
+    try:
+        return packed, see(statistic, spins)
+    except ValueError as error:
+        raise ValueError(
+            f"the statistic cannot be had of data simulated at J = {math.sqrt(at.gamma):.3g}, H = {at.H:.3g}, where "
+            f"the interval looks for its ends ({error}) Try another method, or data with more samples or spins."
+        ) from error
 
 
 def _draw(setting: Setting, at: Point, seed: np.random.SeedSequence) -> tuple[Spins, bool]:

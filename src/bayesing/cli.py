@@ -490,7 +490,7 @@ def demo(seed: int, output: str, force: bool) -> None:
         click.echo("\nVotes of the United States Senate, 2005 and 2006. Who votes with whom?\n")
         _write_senate(senate, force)
         title = ["--title", "Votes of the 109th United States Senate"]
-        quick = ["--method", "pseudolikelihood", "--simulations", "0", "--seed", str(seed)]
+        quick = ["--simulations", "0", "--seed", str(seed)]
         _show("report", str(senate), *title, *quick, "-o", str(about_senate), *again)
     click.echo(f"\nLook at {about_simulated} and {about_senate} in a browser.")
 

@@ -27,6 +27,7 @@ from .moments import SpinMoments, largest_pair_sum, moments_of
 from .priors import check_prior_name, laplace_equals_gaussian, xi
 from .replica import NEAR, field, field_error, mean_coupling, overlap, site_fields
 from .spins import Spins, as_spins
+from .threads import threads_for
 
 if TYPE_CHECKING:
     from .calibration import Interval, Progress
@@ -220,8 +221,8 @@ class EmpiricalBayes(BaseEstimator):
             other = fit_susceptibility(m) if self._spins is None else fit_spectral(self._spins)
             gamma, error = other.gamma, other.gamma_error
             H, H_error = field(m, gamma), field_error(m, gamma, error)
-        if not error < 1:
-            error = 1.0
+        error = error if error < 1 else 1.0
+        H_error = H_error if math.isfinite(H_error) else 1.0
         if 1 - gamma * _r(m) < NEAR:  # the formulas for errors end here
             error *= 3
         return gamma, error, H, H_error
@@ -311,7 +312,8 @@ class EmpiricalBayes(BaseEstimator):
             return False
         if 1 - estimate.gamma * _r(moments) >= 0:
             return False
-        return estimate.gamma > _RUNAWAY**2 * fit_pseudolikelihood(spins, _FEW, 0).gamma
+        with threads_for(moments.n):
+            return estimate.gamma > _RUNAWAY**2 * fit_pseudolikelihood(spins, _FEW, 0).gamma
 
     def _estimate(self, method: str, moments: SpinMoments, spins: Spins | None) -> tuple[Any, Estimate]:
         """Run one method: its own record, and what all have in common."""
@@ -334,7 +336,8 @@ class EmpiricalBayes(BaseEstimator):
             return fit, Estimate(fit.gamma, fit.gamma_error, H, H_error, J0, J0_error, bound)
         n, N = moments.n, moments.N
         few = None if n * n * N * min(n, N) <= _MOST_WORK else _TARGETS
-        composite = fit_pseudolikelihood(spins, few, self.random_state)
+        with threads_for(n):
+            composite = fit_pseudolikelihood(spins, few, self.random_state)
         return composite, Estimate(
             composite.gamma, composite.gamma_error, composite.H, composite.H_error, bound=composite.bound
         )

@@ -8,15 +8,13 @@ import time
 from datetime import datetime
 from importlib.metadata import version
 
-from threadpoolctl import threadpool_limits
-
 from .. import __version__
 from ..files import check_output, writing
+from ..threads import threads_for
 from .analysis import PICTURES, Analysis, Choices, Nobody, Source, Watch, analyse
 from .page import Provenance, page
 from .pictures import pictures
 
-_SMALL = 500  # spins
 _PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib")
 
 
@@ -33,8 +31,7 @@ def write_report(
     check_output(path, force)
     watch = watch or Nobody()
     start = time.monotonic()
-    # Threads that share out small matrices cost more than they save, many times more where cores are busy.
-    with threadpool_limits(1 if source.spins.shape[1] <= _SMALL else None, "blas"):
+    with threads_for(source.spins.shape[1]):
         analysis = analyse(source, choices or Choices(), watch)
     watch.begin(PICTURES)
     drawn = pictures(analysis, watch)
