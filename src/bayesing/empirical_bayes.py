@@ -268,7 +268,7 @@ class EmpiricalBayes(BaseEstimator):
             with suppress(ValueError):  # of columns that follow from others
                 record, estimate = self._estimate("inversion", moments, spins)
                 method, reason = "inversion", "the most precise at the spin glass, with many samples"
-        if self.method == "auto" and self._runs_away(estimate, moments, spins):
+        if method in ("spectral", "inversion") and self._runs_away(estimate, moments, spins):
             record, estimate = self._estimate("pseudolikelihood", moments, spins)
             method, reason = "pseudolikelihood", "deep in the spin glass, where the others run away"
         self._record, self._spins = record, spins
@@ -308,9 +308,8 @@ class EmpiricalBayes(BaseEstimator):
         Deep in the spin glass a mode that hardly moves makes "spectral" and "inversion" several times too large, in
         one data set of three. "pseudolikelihood" is a fifth too large there, in all of them.
         """
-        if spins is None or estimate.bound or self.mean_coupling or self.prior != "gaussian":
-            return False
-        if 1 - estimate.gamma * _r(moments) >= 0:
+        known = self.method != "auto" or estimate.bound is not None or self.mean_coupling
+        if known or spins is None or estimate.gamma * _r(moments) < 1:
             return False
         with threads_for(moments.n):
             return estimate.gamma > _RUNAWAY**2 * fit_pseudolikelihood(spins, _FEW, 0).gamma
