@@ -8,8 +8,8 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 demo: .venv/demo.stamp  ## simulate, fit, and write two reports to bayesing-demo/
 	$(BIN)/bayesing demo --force
 
-test: lint  ## lint, types and tests
-	$(BIN)/python -m pytest
+test: lint  ## lint, types and tests, on all cores
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto
 
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .
