@@ -583,7 +583,7 @@ def replaced(row, text):
         ("x.npz.gz", b"", r"ending in .npz, which is compressed already, found .gz"),
         ("x.xlsx", lines(X), r"ending in .npy, .npz, .csv, .tsv, .txt, .dat, .parquet, .*, found .xlsx"),
         ("x", lines(X), r"found no extension"),
-        ("x.gz", gzip.compress(lines(X).encode()), r"found no extension"),
+        ("x.gz", gzip.compress(lines(X).encode(), mtime=0), r"found no extension"),
     ],
 )
 def test_bad_files_say_which_and_where(tmp_path, name, content, message):
