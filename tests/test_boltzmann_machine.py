@@ -93,6 +93,17 @@ def test_few_spins_will_do_for_gamma(monkeypatch):
     assert fit(method="pseudolikelihood").gamma_ == fit(method="pseudolikelihood").gamma_ != one.gamma_
 
 
+def test_some_samples_will_do_for_gamma(monkeypatch):
+    """Spread over all of the data, and not for the couplings."""
+    X = bs.simulate(12, 6000, J=0.7, H=0.2, seed=1, sweeps=5).spins
+    whole = fit(X, method="pseudolikelihood")
+    monkeypatch.setattr(boltzmann_machine, "_SAMPLES", 2000)
+    part = fit(X, method="pseudolikelihood")
+    assert part.gamma_ == fit_pseudolikelihood(X[::3]).gamma != whole.gamma_
+    assert part.gamma_ == pytest.approx(whole.gamma_, rel=0.05)
+    assert part.couplings_ == pytest.approx(whole.couplings_, abs=0.002)
+
+
 @pytest.mark.parametrize("method", ["pseudolikelihood", "spectral"])
 def test_strongest_is_the_top_of_the_sorted_matrix(method, monkeypatch):
     bm = fit(method=method)

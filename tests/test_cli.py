@@ -334,3 +334,11 @@ def test_couplings_of_wrong_input(data, arguments, message):
     assert result.returncode == 2 and result.stdout == ""
     assert message in result.stderr and result.stderr.count("\n") == 1
     assert os.listdir(data.parent) == ["data.npz"]
+
+
+def test_the_data_are_not_overwritten(tmp_path):
+    np.savetxt(tmp_path / "x.csv", np.random.default_rng(0).choice([-1, 1], (40, 5)), "%d", ",")
+    before = (tmp_path / "x.csv").read_bytes()
+    result = run("couplings", "x.csv", "-o", "./x.csv", "--force", cwd=tmp_path)
+    assert result.returncode == 2 and "found the data themselves" in result.stderr
+    assert (tmp_path / "x.csv").read_bytes() == before

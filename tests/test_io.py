@@ -25,6 +25,7 @@ from bayesing.io import (
     _text,
     memory_of,
     on_constant_spins,
+    on_copies,
     read_batches,
     read_spins,
 )
@@ -443,7 +444,8 @@ def test_constant_spins_are_said(tmp_path):
     spins[:, 2] = 1
     data = read_spins(write(tmp_path / "x.csv", HEADER + lines(spins)))
     assert data.notes == (
-        "1 of 4 spins is the same in all samples ('c'): the data say nothing about couplings of such spins.",
+        "1 of 4 spins is the same in all samples ('c'): the data say nothing about couplings of such spins, "
+        "but H counts them. Leave them out for H of the others.",
     )
     assert (
         "2 of 3 spins are the same in all samples (column 1, column 3)"
@@ -833,3 +835,13 @@ def test_writing_is_all_or_nothing(tmp_path):
         pass
     with pytest.raises(ValueError, match="found a directory"), writing(tmp_path, force=True):
         pass
+
+
+def test_copies_are_said_unless_by_accident():
+    spins = np.random.default_rng(0).choice(np.array([-1, 1], np.int8), (30, 6))
+    assert on_copies(spins) == ()
+    spins[:, 5], spins[:, 4], spins[:, 1], spins[:, 2] = spins[:, 0], -spins[:, 0], 1, -1
+    (note,) = on_copies(spins)
+    assert "(column 1 and column 5, column 1 and column 6)" in note
+    assert "('a' and 'e', 'a' and 'f')" in on_copies(spins, list("abcdef"))[0]
+    assert on_copies(spins[:9]) == ()

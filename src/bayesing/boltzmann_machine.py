@@ -48,6 +48,7 @@ STRONG = 0.5  # a standardised coupling from which "spectral", an expansion in w
 BIASED = 0.2  # its bias relative to its errors from which it is worse, because samples are many
 _MOST_SPINS = 5000  # for pseudo-likelihood, whose search holds some twenty matrices
 _PAIRS, _TARGETS = 8000, 8  # gamma of pseudo-likelihood is taken from so many couplings, and spins, at least
+_SAMPLES = 20_000  # or 100 n are enough for gamma, which is then as uncertain as the couplings are few
 _SLOPE = 1e-1  # per sample, times sqrt(N): ten times what the search stops at
 
 
@@ -346,8 +347,10 @@ class BoltzmannMachine(BaseEstimator):
         if given is None:
             seed = 0 if self.random_state is None else self.random_state
             n_targets = max(_TARGETS, _PAIRS // spins.shape[1])
+            most = max(_SAMPLES, 100 * spins.shape[1])
+            some = spins[:: -(-len(spins) // most)]
             with threads_for(spins.shape[1]):
-                fit = fit_pseudolikelihood(spins, n_targets, seed)
+                fit = fit_pseudolikelihood(some, n_targets, seed)
             strength = Strength(fit.gamma, fit.gamma_error, fit.bound)
         else:
             strength = Strength(given)

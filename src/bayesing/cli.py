@@ -151,7 +151,7 @@ def _fit_file(eb: EmpiricalBayes, data: str, batch: int | None, **options: Any) 
             return _fit_batches(eb, data, batch, too_large, options)
         if too_large:
             click.echo(f"note: {too_large}.", err=True)
-        read = read_spins(data, **options)
+        read = _with_copies(read_spins(data, **options))
         _say(read)
         eb.fit(read.spins)
     except ValueError as error:
@@ -191,6 +191,15 @@ def _too_large(data: str, array: str | None) -> str:
     if available is None or needed <= available:
         return ""
     return f"the data need about {needed / 1e9:.2g} GB of memory, of which {available / 1e9:.2g} GB are available"
+
+
+def _with_copies(read: SpinData) -> SpinData:
+    """With a note on columns that are copies."""
+    from dataclasses import replace
+
+    from .io import on_copies
+
+    return replace(read, notes=(*read.notes, *on_copies(read.spins, read.names)))
 
 
 def _say(read: SpinData) -> None:
@@ -272,9 +281,9 @@ def couplings(
         from .boltzmann_machine import BoltzmannMachine
         from .io import read_spins
 
-        _check_output(output, ".csv", force)
+        _check_output(output, ".csv", force, data)
         bm = BoltzmannMachine(method, prior, gamma, random_state=seed)
-        read = read_spins(data, array, missing, _split(drop_columns))
+        read = _with_copies(read_spins(data, array, missing, _split(drop_columns)))
         _say(read)
         N, n = read.spins.shape
         with Console(stderr=True).status(f"inferring {n * (n - 1) // 2} couplings from {N} samples"):
@@ -424,7 +433,7 @@ def report(
         from .report.numbers import numbers
         from .report.write import write_report
 
-        _check_output(output, ".html", force)
+        _check_output(output, ".html", force, data)
         _check_jobs(jobs)
         choices = Choices(method, prior, couplings_method, simulations, seed)
         if too_large := _too_large(data, array):
@@ -443,9 +452,13 @@ def report(
             click.echo(f"wrote {output}: look at it in a browser")
 
 
-def _check_output(output: str, extension: str, force: bool) -> None:
+def _check_output(output: str, extension: str, force: bool, data: str | None = None) -> None:
     from .files import check_output
 
+    if data and os.path.exists(output) and os.path.exists(data) and os.path.samefile(output, data):
+        raise ValueError(
+            f"{output}: expected a file to write, found the data themselves. Choose another name."
+        )
     if Path(output).suffix.lower() != extension:
         raise ValueError(f"{output}: expected the name of a file to write that ends in {extension}.")
     check_output(output, force)

@@ -22,7 +22,7 @@ from ._codes import MISSING, Encoding, Flags, mixed
 from ._memory import memory_available, memory_needed
 from ._missing import RULES, Tally, check_left, check_rule, notes, sentence
 from ._parquet import parquet_table
-from ._record import SpinData, on_constant_spins
+from ._record import SpinData, on_constant_spins, on_copies
 from ._selection import Selection, check_encoding, select
 from ._table import COMPRESSIONS, Table, split_extension
 from ._text import DEFAULT_DELIMITER, text_table
@@ -33,6 +33,7 @@ __all__ = [
     "memory_available",
     "memory_of",
     "on_constant_spins",
+    "on_copies",
     "read_batches",
     "read_spins",
 ]

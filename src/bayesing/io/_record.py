@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -34,7 +35,28 @@ def on_constant_spins(constant: NDArray[np.bool_], names: Sequence[str] | None =
     what = "is" if len(found) == 1 else "are"
     return (
         f"{len(found)} of {len(constant)} spins {what} the same in all samples ({listed}): the data say "
-        "nothing about couplings of such spins.",
+        "nothing about couplings of such spins, but H counts them. Leave them out for H of the others.",
+    )
+
+
+def on_copies(spins: Spins, names: Sequence[str] | None = None) -> tuple[str, ...]:
+    """A note on spins that vary but are equal or opposite in all samples, if that is no accident."""
+    N, n = spins.shape
+    if N < 10 + 2 * math.log2(n):
+        return ()
+    aligned = spins * spins[0]
+    varying = np.flatnonzero((aligned < 0).any(axis=0))
+    seen: dict[bytes, int] = {}
+    pairs = []
+    for j, bits in zip(varying.tolist(), np.packbits(aligned[:, varying] > 0, axis=0).T, strict=True):
+        first = seen.setdefault(bits.tobytes(), j)
+        if first != j:
+            pairs.append(" and ".join(f"'{names[k]}'" if names else f"column {k + 1}" for k in (first, j)))
+    if not pairs:
+        return ()
+    return (
+        f"spins are copies of each other, or opposites, in all samples ({listing(pairs)}): a pair of them may decide "
+        "J. Leave one out.",
     )
 
 

@@ -252,7 +252,8 @@ def _prediction_words(a: Analysis) -> str:
     by = "exact averages" if found.prediction.exact else "samples"
     text = _paragraph(
         f"A model was fitted to a random choice of {found.fitted:,} rows, by {found.method}, and {by} of it are "
-        f"compared with {found.tested:,} rows that it had not seen. (The couplings above come from all rows.)"
+        f"compared with {found.tested:,} rows that it had not seen. "
+        + ("(The couplings above come from all rows.)" if a.coupling_rows == a.N else "")
     )
     compared = [(name, found.prediction.of(order)) for name, order in (("Pairs", 2), ("Triplets", 3))]
     compared = [(name, c) for name, c in compared if len(c.observed)]

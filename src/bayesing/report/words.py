@@ -487,7 +487,7 @@ def verdict(found: Comparison) -> str:
     if not math.isfinite(found.chi2):
         return "There is nothing to compare."
     if found.chi2 < 1 + 3 * found.chi2_error:
-        return "Residuals of the pairs are as large as those of a perfect model would be."
+        return "Residuals of the pairs are no larger than chance makes those of a perfect model."
     excess = math.sqrt(found.chi2) - 1
     if excess < SMALL:
         return (
