@@ -18,7 +18,7 @@ from click.testing import CliRunner
 import bayesing as bs
 from bayesing.calibration import Interval
 from bayesing.cli import cli
-from bayesing.report import budget, words
+from bayesing.report import analysis, budget, words
 from bayesing.report.analysis import COUPLINGS, INTERVALS, PREDICTION, Analysis, Choices, Source, analyse
 from bayesing.report.numbers import numbers
 from bayesing.report.page import PAPER, Provenance, page
@@ -233,7 +233,6 @@ def test_numbers_for_machines(made):
 
 
 def test_held_out_rows_are_not_fitted(spins, monkeypatch):
-    from bayesing.report import analysis
 
     seen = []
     original = analysis.predict
@@ -697,3 +696,13 @@ def test_the_bar_knows_how_far_it_is():
         display.begin("three")
         assert task.completed == 5.0
         assert display.bar.disable  # standard error is no terminal here
+
+
+def test_rows_are_held_out_and_fitted_at_random():
+    """Also where only some of them are fitted: the first ones would be those of one time."""
+    test, train = analysis._split(4000, 300, 0)
+    assert len(test) == 1000 and len(train) == 300 and not set(test) & set(train)
+    for rows in (test, train):
+        assert (np.diff(rows) > 0).all()
+        assert abs(rows.mean() - 2000) < 4 * 4000 / np.sqrt(12 * len(rows))
+    assert len(analysis._split(4000, 4000, 0)[1]) == 3000

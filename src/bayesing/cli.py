@@ -372,7 +372,7 @@ def simulate(output: str, force: bool, **settings: Any) -> None:
 
 
 @cli.command("report", short_help="Write a report with numbers and pictures, one HTML file.")
-@click.argument("data")
+@click.argument("data", type=click.Path(readable=False))
 @click.option("-o", "--output", default="report.html", show_default=True, help="The .html file to write.")
 @click.option("--title", help="Title of the report; the name of the file by default.")
 @click.option("--method", default="auto", show_default=True, help="Method for J and H, as of 'bayesing fit'.")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, NoReturn
 
@@ -42,6 +43,15 @@ def varying_of(spins: Spins) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
             f"Expected at least 2 spins (columns) that vary: found {len(varying)} of {spins.shape[1]}."
         )
     return varying, sums[varying] / len(spins)
+
+
+def copies_of(spins: Spins) -> Iterator[tuple[int, int, int]]:
+    """Spins that vary and are copies of an earlier one: i < j, and +1 where they are equal, -1 where opposite."""
+    first: dict[bytes, int] = {}
+    for j in np.flatnonzero(np.abs(spins.sum(axis=0, dtype=np.int64)) < len(spins)).tolist():
+        i = first.setdefault(np.packbits(spins[:, j] == spins[0, j]).tobytes(), j)
+        if i != j:
+            yield i, j, int(spins[0, i] * spins[0, j])
 
 
 def encode(X: ArrayLike, *, min_samples: int = 2, min_spins: int = 2) -> tuple[Spins, str]:

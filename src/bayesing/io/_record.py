@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..spins import Spins
+from ..spins import Spins, copies_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,14 +44,10 @@ def on_copies(spins: Spins, names: Sequence[str] | None = None) -> tuple[str, ..
     N, n = spins.shape
     if N < 10 + 2 * math.log2(n):
         return ()
-    aligned = spins * spins[0]
-    varying = np.flatnonzero((aligned < 0).any(axis=0))
-    seen: dict[bytes, int] = {}
-    pairs = []
-    for j, bits in zip(varying.tolist(), np.packbits(aligned[:, varying] > 0, axis=0).T, strict=True):
-        first = seen.setdefault(bits.tobytes(), j)
-        if first != j:
-            pairs.append(" and ".join(f"'{names[k]}'" if names else f"column {k + 1}" for k in (first, j)))
+    pairs = [
+        " and ".join(f"'{names[k]}'" if names else f"column {k + 1}" for k in (i, j))
+        for i, j, _ in copies_of(spins)
+    ]
     if not pairs:
         return ()
     return (

@@ -23,7 +23,7 @@ from ..exceptions import BayesingWarning, BoundWarning
 from ..prediction import Prediction, predict
 from ..replica import NEAR
 from ..spectrum import Spectrum, spectrum_of
-from ..spins import Spins
+from ..spins import Spins, copies_of
 from . import budget
 
 LEVEL = 0.9
@@ -298,14 +298,11 @@ def _predict(
             f"Predictions were not tested: that takes at least {LEAST_ROWS} samples, a quarter of them to be held "
             f"out, and there are {N}."
         )
-    order = np.random.default_rng([choices.seed, 1]).permutation(N)
-    tested = min(N // HELD_OUT, _MOST_HELD_OUT)
-    test, train = np.sort(order[:tested]), np.sort(order[N // HELD_OUT :])
-    if bm.method_ != "spectral" and choices.couplings_method == "auto":
-        train = train[: max(most, 2 * n)]
+    short = bm.method_ != "spectral" and choices.couplings_method == "auto"
+    test, train = _split(N, max(most, 2 * n) if short else N, choices.seed)
     if np.count_nonzero(np.abs(spins[train].mean(axis=0)) < 1) < 2:
         return None, "Predictions were not tested: without the held-out rows fewer than 2 spins vary."
-    samples = min(max(_SAMPLES[0], 4 * tested), _SAMPLES[1])
+    samples = min(max(_SAMPLES[0], 4 * len(test)), _SAMPLES[1])
     if not budget.can_predict(n, samples, hard):
         return (
             None,
@@ -315,7 +312,14 @@ def _predict(
         warnings.simplefilter("ignore", BoundWarning)  # said of the fit to all rows, or of none
         machine = _machine(choices, bm.method_).fit(spins[train])
     found = predict(machine.model_, spins[test], samples, np.random.default_rng([choices.seed, 2]))
-    return HeldOut(found, machine.method_, len(train), tested), ""
+    return HeldOut(found, machine.method_, len(train), len(test)), ""
+
+
+def _split(N: int, most: int, seed: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows to test and rows to fit, ``most`` of them, both chosen at random."""
+    order = np.random.default_rng([seed, 1]).permutation(N)
+    cut = N // HELD_OUT
+    return np.sort(order[: min(cut, _MOST_HELD_OUT)]), np.sort(order[cut : cut + most])
 
 
 def _machine(choices: Choices, method: str | None = None) -> BoltzmannMachine:
@@ -334,21 +338,10 @@ def _look(spins: Spins, seed: int) -> Oddities:
     varying = np.abs(sums) < N
     successive, deviation = _order(spins[:_NEIGHBOURS, np.flatnonzero(varying)[:_COLUMNS]], seed)
     return Oddities(
-        copies=tuple(_copies(spins, np.flatnonzero(varying))),
+        copies=tuple(copies_of(spins)),
         successive=successive,
         shuffled=deviation,
     )
-
-
-def _copies(spins: Spins, varying: NDArray[np.intp]) -> Iterator[tuple[int, int, int]]:
-    """Columns that equal an earlier one in every sample, or are opposite to it."""
-    first: dict[bytes, tuple[int, int]] = {}
-    for j in varying.tolist():
-        sign = int(spins[0, j])
-        key = np.packbits(spins[:, j] == sign).tobytes()
-        i, other = first.setdefault(key, (j, sign))
-        if i != j:
-            yield i, j, sign * other
 
 
 def _order(spins: Spins, seed: int) -> tuple[float | None, float]:
