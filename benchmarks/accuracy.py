@@ -23,11 +23,11 @@ from joblib import Parallel, delayed
 
 import bayesing as bs
 from bayesing.files import writing
-from bayesing.hyper.inversion import fit_inversion
-from bayesing.hyper.plefka import fit_plefka, plefka_errors
-from bayesing.hyper.pseudolikelihood import fit_pseudolikelihood
-from bayesing.hyper.spectral import fit_spectral
-from bayesing.hyper.susceptibility import fit_susceptibility
+from bayesing.strength.inversion import fit_inversion
+from bayesing.strength.plefka import fit_plefka, plefka_errors
+from bayesing.strength.pseudolikelihood import fit_pseudolikelihood
+from bayesing.strength.spectral import fit_spectral
+from bayesing.strength.susceptibility import fit_susceptibility
 
 N_SPINS = 300
 COUPLINGS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2)

@@ -26,10 +26,10 @@ import bayesing as bs
 from bayesing.calibration import Point, Setting, Surface, Window, _draw
 from bayesing.empirical_bayes import _angle
 from bayesing.files import writing
-from bayesing.hyper.pseudolikelihood import score_at as regression_score
-from bayesing.hyper.spectral import score_at as spectral_score
-from bayesing.hyper.susceptibility import fit_susceptibility
 from bayesing.moments import moments_of
+from bayesing.strength.pseudolikelihood import score_at as regression_score
+from bayesing.strength.spectral import score_at as spectral_score
+from bayesing.strength.susceptibility import fit_susceptibility
 
 CHUNK = 10  # data sets a file
 

@@ -28,7 +28,7 @@ from bayesing.couplings.exact import fit_exact
 from bayesing.couplings.pseudolikelihood import fit_couplings, maximise
 from bayesing.couplings.spectral import posterior
 from bayesing.files import writing
-from bayesing.hyper.spectral import fit_spectral
+from bayesing.strength.spectral import fit_spectral
 
 from timing import seconds
 

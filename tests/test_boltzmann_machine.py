@@ -15,8 +15,8 @@ from bayesing import boltzmann_machine
 from bayesing.couplings import spectral
 from bayesing.couplings.pseudolikelihood import fit_couplings
 from bayesing.couplings.spectral import posterior
-from bayesing.hyper.pseudolikelihood import fit_pseudolikelihood
-from bayesing.hyper.spectral import fit_spectral
+from bayesing.strength.pseudolikelihood import fit_pseudolikelihood
+from bayesing.strength.spectral import fit_spectral
 
 from samples import random_model, random_spins
 

@@ -12,9 +12,9 @@ from numpy.testing import assert_allclose
 import bayesing as bs
 from bayesing import calibration
 from bayesing.calibration import Point, Setting, Surface, Window
-from bayesing.hyper.plefka import fit_plefka
-from bayesing.hyper.spectral import score_at
 from bayesing.moments import moments_of
+from bayesing.strength.plefka import fit_plefka
+from bayesing.strength.spectral import score_at
 
 WINDOW = Window(Point(0.2, -0.1), Point(0.6, 0.3))
 

@@ -4,8 +4,8 @@ import pytest
 import bayesing as bs
 from bayesing.conditionals import log_conditional
 from bayesing.couplings.spectral import posterior
-from bayesing.hyper.spectral import fit_spectral
 from bayesing.spectrum import Spectrum, saddle
+from bayesing.strength.spectral import fit_spectral
 
 
 def data(n=60, N=40, J=0.7, H=0.3, seed=3):

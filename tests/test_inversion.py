@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import bayesing as bs
-from bayesing.hyper.inversion import fit_inversion, without_noise
+from bayesing.strength.inversion import fit_inversion, without_noise
 
 
 def test_the_noise_of_an_inverse_wishart_matrix_is_taken_out():

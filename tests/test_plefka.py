@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp
 
 import bayesing as bs
-from bayesing.hyper import plefka
+from bayesing.strength import plefka
 
 from samples import random_spins
 

@@ -14,13 +14,13 @@ import bayesing as bs
 from bayesing import plots
 from bayesing.boltzmann_machine import Coupling
 from bayesing.calibration import Interval
-from bayesing.hyper.spectral import law
 from bayesing.plots._couplings import order_of
 from bayesing.plots._network import layout
 from bayesing.plots._spectrum import largest_of_noise, marchenko_pastur
 from bayesing.plots._style import name_of
 from bayesing.prediction import predict
 from bayesing.replica import at_line
+from bayesing.strength.spectral import law
 
 from samples import random_spins
 

@@ -5,7 +5,7 @@ import pytest
 
 import bayesing as bs
 from bayesing.conditionals import curvature, log_conditional, slope
-from bayesing.hyper.pseudolikelihood import Conditionals, _peak, fit_pseudolikelihood
+from bayesing.strength.pseudolikelihood import Conditionals, _peak, fit_pseudolikelihood
 
 
 def spins(n, N, seed=4, J=0.9, H=0.3):

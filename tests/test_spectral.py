@@ -3,8 +3,8 @@ import pytest
 from scipy.optimize import brentq
 
 import bayesing as bs
-from bayesing.hyper import spectral
-from bayesing.hyper.spectral import (
+from bayesing.strength import spectral
+from bayesing.strength.spectral import (
     Spectrum,
     fit_spectral,
     law,

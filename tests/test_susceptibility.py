@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayesing as bs
-from bayesing.hyper.susceptibility import fit_susceptibility
+from bayesing.strength.susceptibility import fit_susceptibility
 
 from samples import random_spins
 

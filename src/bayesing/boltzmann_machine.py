@@ -21,20 +21,20 @@ from .couplings.pseudolikelihood import PseudolikelihoodCouplings, fit_couplings
 from .couplings.spectral import Posterior, posterior
 from .exceptions import BoundWarning, NotConvergedWarning
 from .generator import sample
-from .hyper.pseudolikelihood import fit_pseudolikelihood
-from .hyper.spectral import fit_spectral
 from .ising import IsingModel
 from .moments import stability_of
 from .priors import check_prior_name
 from .replica import NEAR
 from .sampling.anneal import annealed_importance_sampling
-from .spins import Spins, as_spins
+from .spins import as_spins
+from .strength.pseudolikelihood import fit_pseudolikelihood
+from .strength.spectral import fit_spectral
 from .threads import threads_for
+from .types import Array, Spins
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = NDArray[np.float64]
 
 WITHOUT_PRIOR = {
     "naive_mean_field": naive_mean_field,

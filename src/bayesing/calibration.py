@@ -47,9 +47,8 @@ from .arguments import Seed, count, generator, number
 from .exceptions import NotEquilibratedWarning
 from .generator import SamplerName, simulate
 from .replica import NEAR
-from .spins import Spins
+from .types import Array, Spins
 
-Array = NDArray[np.float64]
 Statistic = Callable[[Spins], ArrayLike]
 Progress = Callable[[int, int], None]
 

@@ -13,12 +13,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_expit
 
-from .spins import Spins
-
-Array = NDArray[np.float64]
+from .types import Array, Spins
 
 _LARGEST_FIELD = 150.0  # of the couplings: with a field as large against it, exp(2f) does not overflow
 

@@ -8,7 +8,7 @@ from importlib import resources
 
 import numpy as np
 
-from .spins import Spins
+from .types import Spins
 
 _MOST_MISSING = 0.04  # of a voter's votes
 

@@ -15,19 +15,21 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .arguments import Seed, numbers
+from .diagnosis import Phase, at_bound, diagnose, regime
 from .exceptions import BoundWarning, LaplaceWarning, SaturationWarning
-from .hyper.inversion import fit_inversion
-from .hyper.plefka import PlefkaFit, evidence, fit_plefka, plefka_errors
-from .hyper.pseudolikelihood import PseudolikelihoodFit, fit_pseudolikelihood
-from .hyper.pseudolikelihood import score_at as regression_score
-from .hyper.spectral import SpectralFit, fit_spectral
-from .hyper.spectral import score_at as spectral_score
-from .hyper.susceptibility import fit_susceptibility
 from .moments import SpinMoments, largest_pair_sum, moments_of
 from .priors import check_prior_name, laplace_equals_gaussian, xi
-from .replica import NEAR, field, field_error, mean_coupling, overlap, site_fields
-from .spins import Spins, as_spins
+from .replica import NEAR, field, field_error, mean_coupling, site_fields, stability
+from .spins import as_spins
+from .strength.inversion import fit_inversion
+from .strength.plefka import PlefkaFit, evidence, fit_plefka, plefka_errors
+from .strength.pseudolikelihood import PseudolikelihoodFit, fit_pseudolikelihood
+from .strength.pseudolikelihood import score_at as regression_score
+from .strength.spectral import SpectralFit, fit_spectral
+from .strength.spectral import score_at as spectral_score
+from .strength.susceptibility import fit_susceptibility
 from .threads import threads_for
+from .types import Spins
 
 if TYPE_CHECKING:
     from .calibration import Interval, Progress
@@ -206,7 +208,7 @@ class EmpiricalBayes(BaseEstimator):
         if fields == "sites" or (fields == "auto" and differ):
             pattern, H = tuple((sites - sites.mean()).tolist()), float(sites.mean())
         observed = np.append(looked_at(m), m.M) if self._spins is None else see(looked_at, self._spins)
-        setting = Setting(m.n, m.N, _r(m), self.J0_, pattern)
+        setting = Setting(m.n, m.N, stability(m), self.J0_, pattern)
         start, error = Point(gamma, H), Point(gamma_error, H_error)
         found = calibrate(looked_at, observed, setting, start, error, level, n_simulations, seed, progress)
         if math.isinf(found.J[1]):
@@ -223,7 +225,7 @@ class EmpiricalBayes(BaseEstimator):
             H, H_error = field(m, gamma), field_error(m, gamma, error)
         error = error if error < 1 else 1.0
         H_error = H_error if math.isfinite(H_error) else 1.0
-        if 1 - gamma * _r(m) < NEAR:  # the formulas for errors end here
+        if 1 - gamma * stability(m) < NEAR:  # the formulas for errors end here
             error *= 3
         return gamma, error, H, H_error
 
@@ -309,7 +311,7 @@ class EmpiricalBayes(BaseEstimator):
         one data set of three. "pseudolikelihood" is a fifth too large there, in all of them.
         """
         known = self.method != "auto" or estimate.bound is not None or self.mean_coupling
-        if known or spins is None or estimate.gamma * _r(moments) < 1:
+        if known or spins is None or estimate.gamma * stability(moments) < 1:
             return False
         with threads_for(moments.n):
             return estimate.gamma > _RUNAWAY**2 * fit_pseudolikelihood(spins, _FEW, 0).gamma
@@ -344,25 +346,9 @@ class EmpiricalBayes(BaseEstimator):
     def _diagnose(self, bound: float | None) -> None:
         """Where the data lie relative to the spin glass, in a number, in words, and in a warning if need be."""
         m = self.moments_
-        self.at_distance_ = 1 - self.gamma_ * _r(m)
-        saturates = self.method_ in ("plefka", "susceptibility")
-        if self.method_ == "plefka" and m.chi_sg is not None and m.r is not None:
-            # The paper's gamma depends on N; this does not.
-            self.at_distance_ = min(_r(m) / m.chi_sg, 1.0) if m.chi_sg > 0 else 1.0
-        if self.case_ == "infinite" or bound:
-            self.regime_ = "unknown: gamma is at the end of its range"
-        elif self.gamma_ < 2 * self.gamma_error_ and self.at_distance_ > NEAR:
-            self.regime_ = "paramagnet; gamma is within two standard errors of 0"
-        elif self.at_distance_ > NEAR:
-            self.regime_ = "paramagnet"
-        elif saturates:
-            self.regime_ = (
-                f"at the edge of the spin glass or beyond: {self.method_} saturates here, J may be larger"
-            )
-        elif self.at_distance_ > 0:
-            self.regime_ = "paramagnet, near the spin glass"
-        else:
-            self.regime_ = "spin glass: theory ends here, J is approximate and its error larger than given"
+        estimate = Estimate(self.gamma_, self.gamma_error_, self.H_, self.H_error_, bound=bound)
+        self.diagnosis_ = found = diagnose(estimate, _Behaviour(self.method_), m)
+        self.at_distance_, self.regime_ = found.distance, regime(found, self.method_)
         if self.case_ == "infinite":
             self._warn(
                 "The evidence grows without bound in gamma, which is infinite, that is, unknown: the second "
@@ -370,12 +356,8 @@ class EmpiricalBayes(BaseEstimator):
                 BoundWarning,
             )
         elif bound:
-            self._warn(
-                f"gamma = {bound:.3g} is the largest that {self.method_} tries, and too small. Columns that are "
-                "nearly copies of each other have this effect.",
-                BoundWarning,
-            )
-        elif saturates and self.at_distance_ <= NEAR:
+            self._warn(at_bound(bound, self.method_), BoundWarning)
+        elif found.phase is Phase.EDGE:
             self._warn(
                 f'The data lie {self.regime_}. Try "spectral" or, with many samples, "inversion".',
                 SaturationWarning,
@@ -402,6 +384,12 @@ class EmpiricalBayes(BaseEstimator):
         warnings.warn(message, category, stacklevel=5)
 
 
+class _Behaviour:
+    def __init__(self, method: str) -> None:
+        self.saturates = method in ("plefka", "susceptibility")
+        self.biased = method in ("plefka", "pseudolikelihood")
+
+
 def _both_scores(spectral: Callable[[Spins], float], gamma: float, spins: Spins) -> tuple[float, float]:
     """Their errors are opposite in the spin glass, so that together they say much more than each alone."""
     return spectral(spins), regression_score(spins, gamma, _TARGETS)
@@ -422,13 +410,8 @@ def _inversion(spins: Spins) -> float:
 def _prefers_inversion(moments: SpinMoments, spectral: Estimate) -> bool:
     """Where "inversion" is more precise than "spectral", as measured in docs/accuracy.md."""
     n, N = moments.n, moments.N
-    distance = 1 - spectral.gamma * _r(moments)
+    distance = 1 - spectral.gamma * stability(moments)
     return spectral.bound is None and distance < (0.3 if N >= 10 * n else 0.05 if N >= 3 * n else -math.inf)
-
-
-def _r(moments: SpinMoments) -> float:
-    """The mean of (1 - m^2)^2, which is not below (1 - q)^2, whatever the noise."""
-    return max(moments.r or 0.0, (1 - overlap(moments)) ** 2)
 
 
 def _error_of_root(gamma: float, error: float) -> float:

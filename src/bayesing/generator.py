@@ -13,7 +13,7 @@ from .ising import IsingModel
 from .priors import Prior, PriorName
 from .sampling.anneal import annealed_importance_sampling, schedule
 from .sampling.tempering import parallel_tempering
-from .spins import Spins
+from .types import Spins
 
 SamplerName = Literal["anneal", "temper"]
 

@@ -34,9 +34,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .arguments import count
-from .spins import Spins, as_spins, encode
-
-Integers = NDArray[np.int64]
+from .spins import as_spins, encode
+from .types import Integers, Spins
 
 _BLOCK = 2**17  # entries converted at a time: one megabyte of float64, which stays in cache
 _FLOAT32_INTEGERS = 2**24  # whole numbers up to here, and so sums of that many ±1, are exact in float32

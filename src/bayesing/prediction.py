@@ -44,10 +44,8 @@ from .arguments import Seed, count, generator
 from .generator import sample
 from .ising import IsingModel, all_states
 from .moments import gram_of
-from .spins import Spins, as_spins
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from .spins import as_spins
+from .types import Array, Indices, Spins
 
 MAX_EXACT = 15  # spins; 2^15 states, and 455 triplets of them
 MOST = {2: 500_000, 3: 20_000}  # pairs and triplets that are compared

@@ -185,3 +185,8 @@ def collective_variance(n: int, N: int, gamma: float, r: float) -> float:
 def overlap(moments: SpinMoments) -> float:
     """The estimate of q, between 0 and 1; M^2 for want of samples."""
     return min(max(moments.M**2 if moments.q is None else moments.q, 0.0), 1.0)
+
+
+def stability(moments: SpinMoments) -> float:
+    """The estimate of r, the mean of (1 - m^2)^2, which is not below (1 - q)^2, whatever the noise."""
+    return max(moments.r or 0.0, (1 - overlap(moments)) ** 2)

@@ -10,7 +10,7 @@ c_k)`,
     c_k = \frac{1}{\lambda - j_k}, \quad \text{the positive root of} \quad
     a g c_k^2 + (\lambda - a g d_k) c_k = 1, \qquad \frac1n \sum_k c_k = 1 ,
 
-as derived in :mod:`bayesing.hyper.spectral`, which takes gamma from them; :mod:`bayesing.couplings.spectral` takes
+as derived in :mod:`bayesing.strength.spectral`, which takes gamma from them; :mod:`bayesing.couplings.spectral` takes
 the couplings.
 """
 
@@ -21,12 +21,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .moments import gram_of
-from .spins import Spins, varying_of
-
-Array = NDArray[np.float64]
+from .spins import varying_of
+from .types import Array, Spins
 
 _BLOCK = 2**21  # numbers standardised at a time: 16 megabytes
 

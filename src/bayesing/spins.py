@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Spins = NDArray[np.int8]
+from .types import Spins
 
 _EXPECTED = "Spins must be ±1, 0/1 or bool"
 

@@ -11,15 +11,12 @@ Where a spin or a pair, or any combination that bounds the averages, never varie
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import logsumexp
 
 from ..ising import all_states
-from ..spins import Spins
+from ..types import Array, Spins
 from ._record import Couplings
-
-Array = NDArray[np.float64]
 
 MOST_SPINS = 16
 _TOLERANCE = 1e-12  # of the log likelihood per sample

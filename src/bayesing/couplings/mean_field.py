@@ -20,12 +20,9 @@ odds ratio. The bias of the approximation is not in them.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..spins import Spins
+from ..types import Array, Spins
 from ._record import Couplings
-
-Array = NDArray[np.float64]
 
 
 def naive_mean_field(spins: Spins) -> Couplings:

@@ -46,15 +46,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import Bounds, minimize
 
 from ..conditionals import curvature, fit_fields, total_and_slope
 from ..priors import PriorName, xi
-from ..spins import Spins, varying_of
+from ..spins import varying_of
+from ..types import Array, Spins
 from ._record import Couplings, embed
-
-Array = NDArray[np.float64]
 
 _MEMORY, _MOST_STEPS = 10, 10_000
 

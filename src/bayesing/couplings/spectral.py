@@ -35,9 +35,8 @@ from numpy.typing import NDArray
 
 from ..conditionals import fit_fields
 from ..spectrum import Spectrum, overlap_of, saddle
-from ..spins import Spins, varying_of
-
-Array = NDArray[np.float64]
+from ..spins import varying_of
+from ..types import Array, Spins
 
 _BLOCK = 2**22  # couplings at a time
 

@@ -21,8 +21,8 @@ from joblib import Parallel, delayed
 from ..exceptions import BayesingWarning
 from ..files import writing
 from ..generator import simulate
-from ..hyper.plefka import e, fit_plefka
 from ..moments import moments_of
+from ..strength.plefka import e, fit_plefka
 from .specification import Cell, Work, catalogue
 
 COLUMNS = ("repeat", "N", "gamma", "J", "H", "case", "M", "e", "Phi", "phi2")

@@ -16,7 +16,8 @@ import numpy as np
 
 from ..arguments import count
 from ..files import check_input
-from ..spins import Spins, check_shape
+from ..spins import check_shape
+from ..types import Spins
 from ._arrays import array_table
 from ._codes import MISSING, Encoding, Flags, mixed
 from ._memory import memory_available, memory_needed

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..spins import Spins
+from ..types import Spins
 
 Codes = NDArray[np.int8]
 Flags = NDArray[np.uint16]

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..spins import Spins, copies_of
+from ..spins import copies_of
+from ..types import Spins
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import number
-from ..spins import Spins
+from ..types import Spins
 from ._record import SpinData, on_constant_spins
 
 Times = NDArray[np.float64]

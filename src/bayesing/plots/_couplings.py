@@ -6,16 +6,13 @@ import math
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
 from scipy.sparse.linalg import eigsh
 from scipy.spatial.distance import squareform
 
 from ..boltzmann_machine import BoltzmannMachine
+from ..types import Array, Indices
 from ._style import diverging, name_of, size_in_points
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 _MARGIN = 1.05  # by which lambda exceeds the largest eigenvalue
 _OPTIMAL, _CLUSTERED = 1000, 3000  # spins up to which leaves are ordered optimally, and clustered at all

@@ -8,13 +8,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
-from numpy.typing import NDArray
 
 from ..boltzmann_machine import BoltzmannMachine, Coupling
+from ..types import Array
 from ._couplings import order_of
 from ._style import background, name_of, note, sign_colours, size_in_points, text_colour
-
-Array = NDArray[np.float64]
 
 _CLEAR = 2.0  # standard errors from 0
 _WIDEST = 4.5  # points

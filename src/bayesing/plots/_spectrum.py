@@ -6,14 +6,13 @@ import math
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ..hyper.spectral import law
 from ..spectrum import spectrum_of
 from ..spins import as_spins
+from ..strength.spectral import law
+from ..types import Array
 from ._style import text_colour
-
-Array = NDArray[np.float64]
 
 _TRACY_WIDOM = 0.98  # its 95% point, for real matrices
 _FAR = 4.0  # times the edge: a logarithmic axis from here on
@@ -29,8 +28,8 @@ def correlation_spectrum(ax: Axes, spins: ArrayLike, gamma: float | None = None)
     (Tracy and Widom), which independent spins exceed in 1 of 100 data sets; those beyond it are marked and counted.
 
     With ``gamma``, that of :class:`EmpiricalBayes`, the density that couplings of this strength would give is drawn
-    as well, in the paramagnet, where it is known (see :func:`bayesing.hyper.spectral.law`). The axis is logarithmic
-    if the largest eigenvalue lies far out.
+    as well, in the paramagnet, where it is known (see :func:`bayesing.strength.spectral.law`). The axis is
+    logarithmic if the largest eigenvalue lies far out.
     """
     data = as_spins(spins)
     spectrum, scale = spectrum_of(data)

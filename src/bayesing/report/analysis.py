@@ -23,7 +23,8 @@ from ..exceptions import BayesingWarning, BoundWarning
 from ..prediction import Prediction, predict
 from ..replica import NEAR
 from ..spectrum import Spectrum, spectrum_of
-from ..spins import Spins, copies_of
+from ..spins import copies_of
+from ..types import Spins
 from . import budget
 
 LEVEL = 0.9

@@ -26,7 +26,7 @@ from scipy.special import logsumexp
 
 from ..arguments import Seed, count, generator, number, numbers
 from ..ising import IsingModel
-from ..spins import Spins
+from ..types import Spins
 from ._gibbs import GROUP, Chains, check_model, generator_states, in_threads
 
 Floats = NDArray[np.float64]

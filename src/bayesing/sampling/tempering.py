@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from ..arguments import Seed, count, generator
 from ..exceptions import NotEquilibratedWarning
 from ..ising import IsingModel
-from ..spins import Spins
+from ..types import Spins
 from ._gibbs import Chains, check_model, draw, generator_states, in_threads
 from .diagnostics import autocorrelation_time, split_r_hat
 

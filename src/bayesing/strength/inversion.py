@@ -18,7 +18,8 @@ m_i^2`, so that nearly constant spins do not dominate, they are two linear equat
 \Omega_{ij}^2` and :math:`B = \sum w_{ij} \Omega_{ii} \Omega_{jj}`; then :math:`\hat\gamma = n A`.
 
 It needs no theory of the spin glass, only that couplings are weak one by one, and so is the most precise at its edge
-and beyond, from about N = 3n. In the paramagnet it knows less than the evidence of :mod:`~bayesing.hyper.spectral`.
+and beyond, from about N = 3n. In the paramagnet the evidence of
+:mod:`~bayesing.strength.spectral` knows more.
 
 Cost: one product and one inverse, O(n^2 N + n^3).
 """
@@ -29,13 +30,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ..moments import gram_of
-from ..spins import Spins, varying_of
-
-Array = NDArray[np.float64]
+from ..spins import varying_of
+from ..types import Array, Spins
 
 
 @dataclass(frozen=True)

@@ -32,9 +32,8 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from ..arguments import Seed, count, generator
 from ..conditionals import curvature, log_conditional, slope
-from ..spins import Spins, varying_of
-
-Array = NDArray[np.float64]
+from ..spins import varying_of
+from ..types import Array, Spins
 
 LOWEST, HIGHEST = 1e-4, 1e2  # of gamma: J from 0.01 to 10
 _PILOT = 16  # spins that find the maximum roughly

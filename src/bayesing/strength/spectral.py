@@ -43,13 +43,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebpts1, chebvander
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from ..spectrum import Spectrum, saddle, spectrum_of
-from ..spins import Spins
-
-Array = NDArray[np.float64]
+from ..types import Array, Spins
 
 LARGEST = 25.0  # of g
 _LAW_ENDS, _FADED_OUT = 0.9, 1.3

@@ -1,0 +1,137 @@
+r"""Spins as bits, 64 to a word, and their Gram matrices by counting bits.
+
+Two rows of ±1 that differ in k of their L places have the product L - 2k, and k is the number of ones in the
+exclusive or of their bits: a word of 64 spins takes two instructions, where a product of matrices takes 64
+multiplications. Small matrices are left to BLAS, whose float32 is exact up to 2^24, so that nothing has to be
+compiled or loaded for them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .types import Integers, Spins
+
+Words = NDArray[np.uint64]
+Gram = NDArray[np.int32] | Integers
+
+_WORD = 64  # spins
+_BLOCK = 2**20  # spins unpacked at a time: one megabyte
+_FOR_BLAS = 2**32  # multiplications that take BLAS less time than it takes to load Numba
+_EXACT = 2**24  # whole numbers up to here, and so sums of that many ±1, are exact in float32
+_LARGEST_INT32 = 2**31 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class PackedSpins:
+    """N samples of n spins: ``words`` (N, ceil(n/64)), spin j is bit j % 64 of word j // 64, and 1 is +1."""
+
+    words: Words
+    n: int
+
+    @classmethod
+    def of(cls, up: NDArray[Any]) -> PackedSpins:
+        """Pack an array that is above 0 where spins are +1, such as one of ±1, of 0 and 1, or of bool.
+
+        >>> PackedSpins.of(np.array([[1, -1, 1], [-1, -1, 1]])).words.tolist()
+        [[5], [4]]
+        """
+        N, n = up.shape
+        width = -(-n // _WORD)
+        packed = np.zeros((N, 8 * width), np.uint8)
+        step = max(1, _BLOCK // n)
+        for start in range(0, N, step):
+            bits = np.packbits(up[start : start + step] > 0, axis=1, bitorder="little")
+            packed[start : start + step, : bits.shape[1]] = bits
+        return cls(packed.view("<u8").astype(np.uint64, copy=False), n)
+
+    @classmethod
+    def stacked(cls, parts: Sequence[PackedSpins]) -> PackedSpins:
+        """The samples of all parts, one after the other."""
+        return (
+            parts[0] if len(parts) == 1 else cls(np.concatenate([part.words for part in parts]), parts[0].n)
+        )
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __getitem__(self, rows: Any) -> PackedSpins:
+        """Some of the samples."""
+        return PackedSpins(self.words[rows], self.n)
+
+    def columns(self, chosen: NDArray[np.intp]) -> PackedSpins:
+        """Some of the spins."""
+        return PackedSpins.stacked([PackedSpins.of(spins[:, chosen]) for spins in self.blocks()])
+
+    def unpack(self) -> Spins:
+        """All of them as int8, ±1."""
+        bits = self.words.astype("<u8", copy=False).view(np.uint8)
+        spins = np.unpackbits(bits, axis=1, count=self.n, bitorder="little").view(np.int8)
+        spins *= 2
+        spins -= 1
+        return spins
+
+    def blocks(self, step: int | None = None) -> Iterator[Spins]:
+        """The same, some rows at a time."""
+        step = step or max(1, _BLOCK // self.n)
+        for start in range(0, len(self), step):
+            yield self[start : start + step].unpack()
+
+    def sums(self) -> Integers:
+        """Of each spin over the samples."""
+        total = np.zeros(self.n, np.int64)
+        for spins in self.blocks():
+            total += spins.sum(axis=0, dtype=np.int32)
+        return total
+
+    def samples_gram(self) -> Gram:
+        """X X^T, a row for each sample."""
+        N, n = len(self), self.n
+        if _by_blas(N * N * n):
+            return _product((spins for spins in [self.unpack()]), n, N)
+        return _counted(self.words, n)
+
+    def spins_gram(self) -> Gram:
+        """X^T X, a row for each spin."""
+        N, n = len(self), self.n
+        if _by_blas(n * n * N):
+            return _product((spins.T for spins in self.blocks(max(1, 2**24 // n))), N, n)
+        return _counted(self.transposed(), N)
+
+    def transposed(self) -> Words:
+        """Bits of the samples of each spin, (n, ceil(N/64))."""
+        from ._popcount import transpose
+
+        return transpose(self.words)[: self.n]
+
+
+def _by_blas(multiplications: int) -> bool:
+    return multiplications < _FOR_BLAS and "numba" not in sys.modules
+
+
+def _product(blocks: Iterator[Spins], length: int, k: int) -> Gram:
+    """The sum of A A^T over blocks of columns of A, k x k, by products in float32."""
+    gram = np.zeros((k, k), _integer(length))
+    for block in blocks:
+        single = block.astype(np.float32)
+        gram += (single @ single.T).astype(gram.dtype)
+    return gram
+
+
+def _counted(words: Words, length: int) -> Gram:
+    from ._popcount import differences
+
+    gram = differences(words).astype(_integer(length), copy=False)
+    gram *= -2
+    gram += length
+    return gram
+
+
+def _integer(largest: int) -> type[np.int32] | type[np.int64]:
+    return np.int32 if largest <= _LARGEST_INT32 else np.int64
