@@ -6,9 +6,9 @@ Method for Boltzmann Machines* (arXiv:1906.06002), and beyond.
 
     >>> import bayesing as bs
     >>> sim = bs.simulate(n_spins=200, n_samples=80, J=0.6, seed=1)
-    >>> eb = bs.EmpiricalBayes(method="plefka").fit(sim.spins)
-    >>> print(f"J = {eb.J_:.2f}, H = {eb.H_:.2f}")
-    J = 0.57, H = -0.01
+    >>> eb = bs.EmpiricalBayes().fit(sim.spins)
+    >>> print(f"J = {eb.J_:.2f} ± {eb.J_error_:.2f}")
+    J = 0.60 ± 0.02
 
 Names are resolved when first used, so that ``import bayesing`` costs next to nothing.
 """
@@ -25,9 +25,9 @@ _HOME = {
     "BoltzmannMachine": "boltzmann_machine",
     "BoundWarning": "exceptions",
     "EmpiricalBayes": "empirical_bayes",
+    "InputError": "exceptions",
     "IsingModel": "ising",
     "LaplaceWarning": "exceptions",
-    "MomentAccumulator": "moments",
     "NotConvergedWarning": "exceptions",
     "NotEquilibratedWarning": "exceptions",
     "SaturationWarning": "exceptions",
@@ -35,6 +35,7 @@ _HOME = {
     "SpinData": "io._record",
     "SpinDataset": "datasets",
     "SpinMoments": "moments",
+    "SpinStatistics": "statistics",
     "annealed_importance_sampling": "sampling.anneal",
     "as_spins": "spins",
     "from_spike_trains": "io.spikes",
@@ -52,9 +53,9 @@ __all__ = [
     "BoltzmannMachine",
     "BoundWarning",
     "EmpiricalBayes",
+    "InputError",
     "IsingModel",
     "LaplaceWarning",
-    "MomentAccumulator",
     "NotConvergedWarning",
     "NotEquilibratedWarning",
     "SaturationWarning",
@@ -62,6 +63,7 @@ __all__ = [
     "SpinData",
     "SpinDataset",
     "SpinMoments",
+    "SpinStatistics",
     "annealed_importance_sampling",
     "as_spins",
     "from_spike_trains",
@@ -81,6 +83,7 @@ if TYPE_CHECKING:
     from .exceptions import (
         BayesingWarning,
         BoundWarning,
+        InputError,
         LaplaceWarning,
         NotConvergedWarning,
         NotEquilibratedWarning,
@@ -91,10 +94,11 @@ if TYPE_CHECKING:
     from .io._record import SpinData
     from .io.spikes import from_spike_trains
     from .ising import IsingModel
-    from .moments import MomentAccumulator, SpinMoments
+    from .moments import SpinMoments
     from .sampling.anneal import annealed_importance_sampling
     from .sampling.tempering import parallel_tempering
     from .spins import as_spins
+    from .statistics import SpinStatistics
 
 
 def __getattr__(name: str) -> Any:

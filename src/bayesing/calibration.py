@@ -35,26 +35,31 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import least_squares
 from scipy.stats import t as student
 
+from ._surface import TERMS, Point, Region, Surface, Window, window_around
 from .arguments import Seed, count, generator, number
-from .exceptions import NotEquilibratedWarning
+from .choice import statistic_near_glass, unbiased
+from .exceptions import ConstantSpinsError, InputError, NotEquilibratedWarning, SimulatedDataError
 from .generator import SamplerName, simulate
-from .replica import NEAR
+from .inference import StrengthAnswer
+from .packed import PackedSpins
+from .replica import NEAR, field, field_error, site_fields, stability
+from .statistics import SpinStatistics
 from .types import Array, Spins
 
-Statistic = Callable[[Spins], ArrayLike]
-Progress = Callable[[int, int], None]
+FIELDS = ("auto", "uniform", "sites")
+Statistic = Callable[[SpinStatistics], ArrayLike]
+Progress = Callable[[int, int], None]  # simulations done, and of how many
 
 _MARGIN = 1.5  # standard errors by which the window is wider than the interval
 _MOVES = 4  # of the window, at most
-_GRID = 64  # points from the estimate to each end of the window
 _CEILING = 6.0  # of gamma, relative to the first estimate or to 1
 _LARGEST_CACHE = 2**28  # bytes
 
@@ -70,11 +75,6 @@ class Interval:
     level: float
     n_simulations: int
     note: str = ""
-
-
-class Point(NamedTuple):
-    gamma: float
-    H: float
 
 
 @dataclass(frozen=True)
@@ -96,11 +96,68 @@ class Setting:
         return "anneal" if distance > NEAR else "temper", 4 if distance > 0.5 else 10
 
 
-def see(statistic: Statistic, spins: Spins) -> Array:
+def interval_of(
+    answer: StrengthAnswer,
+    data: SpinStatistics,
+    level: float = 0.9,
+    n_simulations: int = 200,
+    seed: Seed = 0,
+    fields: str = "auto",
+    statistic: Callable[[Spins], Any] | None = None,
+    progress: Progress | None = None,
+) -> Interval:
+    """Intervals of J and H for what was inferred from these data; arguments are those of ``EmpiricalBayes.interval``.
+
+    What is looked at is the statistic of the method or, where "auto" chose it near the spin glass, a better one.
+    """
+    if fields not in FIELDS:
+        raise InputError(f"fields must be one of {', '.join(FIELDS)}: found {fields!r}.")
+    m = answer.moments
+    if m.N < 4:
+        raise InputError(f"An interval needs at least 4 samples: found {m.N}.")
+    gamma, gamma_error, H, H_error = _first_guess(answer, data)
+    looked_at: Statistic
+    if statistic is not None:
+        looked_at = partial(_of_spins, statistic)
+    elif answer.chosen and answer.diagnosis.distance < NEAR and data.rows is not None:
+        looked_at = statistic_near_glass(data, max(gamma, 1 / m.N), answer.options)
+    else:
+        looked_at = answer.method.statistic(answer.estimate, max(gamma, 1 / m.N), answer.options)
+    J0 = answer.estimate.J0
+    sites, differ = site_fields(m, gamma, J0)
+    pattern = None
+    if fields == "sites" or (fields == "auto" and differ):
+        pattern, H = tuple((sites - sites.mean()).tolist()), float(sites.mean())
+    setting = Setting(m.n, m.N, stability(m), J0, pattern)
+    start, error = Point(gamma, H), Point(gamma_error, H_error)
+    observed = see(looked_at, data)
+    return calibrate(looked_at, observed, setting, start, error, level, n_simulations, seed, progress)
+
+
+def _first_guess(answer: StrengthAnswer, data: SpinStatistics) -> tuple[float, float, float, float]:
+    """gamma and H with as little bias as possible, each with its error."""
+    m, found = answer.moments, answer.estimate
+    gamma, error, H, H_error = found.gamma, found.gamma_error, found.H, found.H_error
+    if answer.method.biased:
+        gamma, error = unbiased(data, m)
+        H, H_error = field(m, gamma), field_error(m, gamma, error)
+    error = error if error < 1 else 1.0
+    H_error = H_error if math.isfinite(H_error) else 1.0
+    if 1 - gamma * stability(m) < NEAR:  # the formulas for errors end here
+        error *= 3
+    return gamma, error, H, H_error
+
+
+def _of_spins(statistic: Callable[[Spins], Any], data: SpinStatistics) -> Any:
+    return statistic(data.spins())
+
+
+def see(statistic: Statistic, data: SpinStatistics) -> Array:
     """What is compared: the statistic, one number or several, and the mean spin."""
-    seen = np.append(np.asarray(statistic(spins), dtype=np.float64), spins.mean())
+    mean = int(data.sums.sum()) / (data.n * data.N)
+    seen = np.append(np.asarray(statistic(data), dtype=np.float64), mean)
     if not np.isfinite(seen).all():
-        raise ValueError(
+        raise InputError(
             f"statistic must give finite numbers for every data set: found {seen[:-1].tolist()}."
         )
     return seen
@@ -125,18 +182,18 @@ def calibrate(
     observed = np.asarray(observed, dtype=np.float64)
     level = number("level", level)
     if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1: found {level:g}.")
+        raise InputError(f"level must be between 0 and 1: found {level:g}.")
     n_simulations = count("n_simulations", n_simulations, 40)
-    reach = float(student.ppf((1 + level) / 2, n_simulations - _TERMS)) + _MARGIN
+    reach = float(student.ppf((1 + level) / 2, n_simulations - TERMS)) + _MARGIN
     ceiling = _CEILING * max(start.gamma, 1.0)
     simulations = _Simulations(statistic, setting, error, seed, n_simulations, progress)
-    window = _window(start, Point(reach * error.gamma, reach * error.H), ceiling)
+    window = window_around(start, Point(reach * error.gamma, reach * error.H), ceiling)
     simulations.run(window, n_simulations // 2)
     window = simulations.widen(window, observed, level, ceiling)
     centre, scale = simulations.surface(window).solve(observed)
     # The scale is known roughly: the window may halve or double.
     half = Point(*(min(max(reach * s, h / 2), 2 * h) for s, h in zip(scale, window.half, strict=True)))
-    window = _window(centre, half, ceiling)
+    window = window_around(centre, half, ceiling)
     simulations.run(window, max(n_simulations - simulations.made, n_simulations // 4))
     window = simulations.widen(window, observed, level, ceiling)
     if simulations.stuck:
@@ -146,176 +203,31 @@ def calibrate(
             NotEquilibratedWarning,
             stacklevel=3,
         )
-    return simulations.surface(window).region(observed, level).interval(level, simulations.made)
+    return _interval(simulations.surface(window).region(observed, level), level, simulations.made)
 
 
-@dataclass(frozen=True)
-class Region:
-    """The estimate, and the ends of what the test accepts around it; None where that has no end in the window."""
-
-    centre: Point
-    gamma: tuple[float | None, float | None]
-    H: tuple[float | None, float | None]
-
-    def wider(self, window: Window, ceiling: float) -> Window:
-        """Twice as far from the centre on the sides that are open."""
-
-        def moved(edge: Point, end: int) -> Point:
-            ends = self.gamma[end], self.H[end]
-            far = (2 * e - c if x is None else e for x, e, c in zip(ends, edge, self.centre, strict=True))
-            gamma, H = far
-            return Point(min(max(gamma, 0.0), ceiling), H)
-
-        return Window(moved(window.low, 0), moved(window.high, 1))
-
-    def interval(self, level: float, n_simulations: int) -> Interval:
-        """In terms of J, with a note on open ends."""
-        J = math.sqrt(self.centre.gamma)
-        notes = []
-        if self.gamma[1] is None:
-            notes.append(f"the statistic hardly responds to J beyond {J:.3g}: the interval has no upper end")
-        if None in self.H:
-            notes.append("the interval of H has no end within reach")
-        gamma = self.gamma[0] or 0.0, math.inf if self.gamma[1] is None else self.gamma[1]
-        H = tuple(s * math.inf if end is None else end for s, end in zip((-1, 1), self.H, strict=True))
-        return Interval(
-            J=(math.sqrt(gamma[0]), math.sqrt(gamma[1])),
-            H=(H[0], H[1]),
-            J_corrected=J,
-            H_corrected=self.centre.H,
-            level=level,
-            n_simulations=n_simulations,
-            note="; ".join(notes),
-        )
+def _interval(region: Region, level: float, n_simulations: int) -> Interval:
+    """In terms of J, with a note on open ends."""
+    J = math.sqrt(region.centre.gamma)
+    notes = []
+    if region.gamma[1] is None:
+        notes.append(f"the statistic hardly responds to J beyond {J:.3g}: the interval has no upper end")
+    if None in region.H:
+        notes.append("the interval of H has no end within reach")
+    gamma = region.gamma[0] or 0.0, math.inf if region.gamma[1] is None else region.gamma[1]
+    H = tuple(s * math.inf if end is None else end for s, end in zip((-1, 1), region.H, strict=True))
+    return Interval(
+        J=(math.sqrt(gamma[0]), math.sqrt(gamma[1])),
+        H=(H[0], H[1]),
+        J_corrected=J,
+        H_corrected=region.centre.H,
+        level=level,
+        n_simulations=n_simulations,
+        note="; ".join(notes),
+    )
 
 
-@dataclass(frozen=True)
-class Window:
-    """Trial values: a rectangle in gamma and H."""
-
-    low: Point
-    high: Point
-
-    @property
-    def half(self) -> Point:
-        return Point((self.high.gamma - self.low.gamma) / 2, (self.high.H - self.low.H) / 2)
-
-    def scaled(self, points: Array) -> Array:
-        """Coordinates from -1 to 1."""
-        low, high = np.array(self.low), np.array(self.high)
-        return np.asarray((2 * points - low - high) / (high - low))
-
-
-def _window(centre: Point, half: Point, ceiling: float) -> Window:
-    low = max(centre.gamma - half.gamma, 0.0)
-    high = min(max(centre.gamma, low) + half.gamma, ceiling)
-    return Window(Point(min(low, high - half.gamma), centre.H - half.H), Point(high, centre.H + half.H))
-
-
-class Surface:
-    """What is seen as a function of gamma and H in a window, fitted to simulations there."""
-
-    def __init__(self, window: Window, points: Array, values: Array) -> None:
-        self.window = window
-        X, u = _basis(window.scaled(points)), window.scaled(points)[:, 0]
-        trend = np.column_stack([np.ones_like(u), u])
-        # Of the slope of ln Var in u little is known from so few: it gets the prior N(0, 1).
-        information = trend.T @ trend + np.diag([0.0, 2.0])
-        k, number = values.shape
-        self.dof = k - _TERMS
-        self.coefficients = np.empty((_TERMS, number))
-        self.log_variances = np.zeros((number, 2))
-        self.uncertainty = np.empty((number, _TERMS, _TERMS))
-        standardised = np.empty((k, number))
-        for index, y in enumerate(values.T):
-            a, b = math.log(max(float(np.var(y)), 1e-300)), 0.0
-            for _ in range(20):
-                root = np.exp(-(a + b * u) / 2)
-                Q, R = np.linalg.qr(X * root[:, None])
-                beta = np.linalg.solve(R, Q.T @ (y * root))
-                # Residuals of fits that leave the point out, which are a little too large rather than too small.
-                residuals = (y - X @ beta) * root / (1 - np.sum(Q**2, axis=1))
-                step = np.linalg.solve(information, trend.T @ (residuals**2 - 1) - np.array([0.0, 2 * b]))
-                a, b = a + step[0], min(max(b + step[1], -3.0), 3.0)
-                if np.abs(step).max() < 1e-6:
-                    break
-            self.coefficients[:, index], self.log_variances[index] = beta, (a, b)
-            standardised[:, index] = residuals
-            inverse = np.linalg.inv(R)
-            self.uncertainty[index] = inverse @ inverse.T
-        # Towards none by as much as one data set says, so that it has an inverse.
-        correlation = (np.corrcoef(standardised.T) * k + np.eye(number)) / (k + 1)
-        self.whitening = np.linalg.inv(np.linalg.cholesky(correlation))
-
-    def mean(self, at: Array) -> Array:
-        return np.asarray(_basis(self.window.scaled(at)) @ self.coefficients)
-
-    def deviation(self, at: Array) -> Array:
-        u = self.window.scaled(at)[..., :1]
-        return np.asarray(np.exp((self.log_variances[:, 0] + self.log_variances[:, 1] * u) / 2))
-
-    def whitened(self, at: Array, observed: Array) -> Array:
-        """Uncorrelated deviations of what was observed, of variance 1, at one point or many."""
-        x = _basis(self.window.scaled(at))
-        left = np.einsum("...i,kij,...j->...k", x, self.uncertainty, x)  # of the variance, in the mean
-        deviation = np.sqrt(self.deviation(at) ** 2 + left)
-        return np.asarray(((observed - self.mean(at)) / deviation) @ self.whitening.T)
-
-    def solve(self, observed: Array) -> tuple[Point, Point]:
-        """The point of the window that agrees best, and its standard errors."""
-        low, high = np.array(self.window.low), np.array(self.window.high)
-        middle = (low + high) / 2
-        fit = least_squares(
-            lambda at: self.whitened(at, observed), middle, bounds=(low, high), x_scale=high - low
-        )
-        step = 1e-3 * (high - low)
-        A = np.column_stack(
-            [(self.mean(fit.x + d) - self.mean(fit.x - d)) / (2 * d.sum()) for d in np.diag(step)]
-        )
-        response = self.whitening @ (A / self.deviation(fit.x)[:, None])
-        strength, directions = np.linalg.eigh(response.T @ response * np.outer(high - low, high - low))
-        # Where nothing responds the window may grow, up to its limits.
-        variances = directions**2 @ (1 / np.maximum(strength, 1e-6))
-        return Point(*map(float, fit.x)), Point(*map(float, np.sqrt(variances) * (high - low)))
-
-    def region(self, observed: Array, level: float) -> Region:
-        """All gamma, and all H, that the test does not reject, from D on a grid."""
-        centre, _ = self.solve(observed)
-        axes = [_grid(*ends) for ends in zip(self.window.low, centre, self.window.high, strict=True)]
-        D = np.sqrt(np.sum(self.whitened(np.stack(np.meshgrid(*axes, indexing="ij"), -1), observed) ** 2, -1))
-        # The least D is not 0 where T is lower than even gamma = 0 makes it, or where it has several numbers.
-        limit = math.sqrt(float(student.ppf((1 + level) / 2, self.dof)) ** 2 + float(D.min()) ** 2)
-        gamma, H = (_crossings(axis, np.min(D, axis=1 - k), limit) for k, axis in enumerate(axes))
-        return Region(centre, gamma, H)
-
-
-def _grid(low: float, centre: float, high: float) -> Array:
-    """From low to high, by way of the centre."""
-    return np.concatenate([np.linspace(low, centre, _GRID + 1)[:-1], np.linspace(centre, high, _GRID + 1)])
-
-
-def _crossings(x: Array, y: Array, limit: float) -> tuple[float | None, float | None]:
-    """Where y first exceeds the limit, to the left and to the right of the middle; None where it does not."""
-
-    def first(x: Array, y: Array) -> float | None:
-        above = y > limit
-        if not above.any():
-            return None
-        k = max(int(np.argmax(above)), 1)
-        return float(x[k - 1] + (x[k] - x[k - 1]) * (limit - y[k - 1]) / (y[k] - y[k - 1]))
-
-    return first(x[_GRID::-1], y[_GRID::-1]), first(x[_GRID:], y[_GRID:])
-
-
-_TERMS = 6
-
-
-def _basis(u: Array) -> Array:
-    x, y = np.moveaxis(u, -1, 0)
-    return np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], axis=-1)
-
-
-Packed = tuple[NDArray[np.uint8], bool]  # bits of the spins, and whether the sampler complained
+Packed = tuple[PackedSpins, bool]  # spins as bits, and whether the sampler complained
 
 _cache: OrderedDict[tuple[Any, ...], Packed] = OrderedDict()
 
@@ -405,19 +317,19 @@ def _rank(lattice: NDArray[np.int64], seed: int) -> NDArray[np.uint64]:
 def _observe(
     statistic: Statistic, setting: Setting, at: Point, entropy: tuple[int, ...], packed: Packed | None
 ) -> tuple[Packed, Array]:
-    """A data set of new couplings, or a remembered one: packed, and what is seen of it."""
+    """A data set of new couplings, or a remembered one, and what is seen of it."""
     if packed is None:
         spins, stuck = _draw(setting, at, np.random.SeedSequence(entropy))
-        packed = np.packbits(spins > 0, axis=1), stuck
-    else:
-        spins = 2 * np.unpackbits(packed[0], axis=1, count=setting.n).astype(np.int8) - 1
+        packed = PackedSpins.of(spins), stuck
     try:
-        return packed, see(statistic, spins)
+        return packed, see(statistic, SpinStatistics(setting.N, setting.n, packed[0]))
     except ValueError as error:
-        raise ValueError(
+        failed = SimulatedDataError(
             f"the statistic cannot be had of data simulated at J = {math.sqrt(at.gamma):.3g}, H = {at.H:.3g}, where "
             f"the interval looks for its ends ({error}) Try another method, or data with more samples or spins."
-        ) from error
+        )
+        failed.frozen = isinstance(error, ConstantSpinsError)
+        raise failed from error
 
 
 def _draw(setting: Setting, at: Point, seed: np.random.SeedSequence) -> tuple[Spins, bool]:
@@ -443,6 +355,6 @@ def _remember(key: tuple[Any, ...], packed: Packed) -> None:
     """Keep a data set, and forget those not used for longest where there are too many."""
     _cache[key] = packed
     _cache.move_to_end(key)
-    size = sum(bits.nbytes for bits, _ in _cache.values())
+    size = sum(rows.words.nbytes for rows, _ in _cache.values())
     while len(_cache) > 1 and size > _LARGEST_CACHE:
-        size -= _cache.popitem(last=False)[1][0].nbytes
+        size -= _cache.popitem(last=False)[1][0].words.nbytes

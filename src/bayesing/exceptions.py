@@ -45,6 +45,16 @@ class InputError(ValueError):
         return located
 
 
+class ConstantSpinsError(InputError):
+    """Fewer than two spins vary between samples, which says nothing about couplings."""
+
+
+class SimulatedDataError(InputError):
+    """Of data simulated on the way to an interval the statistic cannot be had; ``frozen`` if none of them vary."""
+
+    frozen: bool = False
+
+
 class BayesingWarning(UserWarning):
     """Base class: ``warnings.simplefilter("error", bs.BayesingWarning)`` makes them all errors."""
 

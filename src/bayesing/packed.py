@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from .types import Integers, Spins
 
 Words = NDArray[np.uint64]
-Gram = NDArray[np.int32] | Integers
+Gram = NDArray[np.integer]  # int32, or int64 beyond 2^31 samples
 
 _WORD = 64  # spins
 _BLOCK = 2**20  # spins unpacked at a time: one megabyte
@@ -117,7 +117,7 @@ def _by_blas(multiplications: int) -> bool:
 
 def _product(blocks: Iterator[Spins], length: int, k: int) -> Gram:
     """The sum of A A^T over blocks of columns of A, k x k, by products in float32."""
-    gram = np.zeros((k, k), _integer(length))
+    gram = np.zeros((k, k), integers_up_to(length))
     for block in blocks:
         single = block.astype(np.float32)
         gram += (single @ single.T).astype(gram.dtype)
@@ -127,11 +127,12 @@ def _product(blocks: Iterator[Spins], length: int, k: int) -> Gram:
 def _counted(words: Words, length: int) -> Gram:
     from ._popcount import differences
 
-    gram = differences(words).astype(_integer(length), copy=False)
+    gram = differences(words).astype(integers_up_to(length), copy=False)
     gram *= -2
     gram += length
     return gram
 
 
-def _integer(largest: int) -> type[np.int32] | type[np.int64]:
+def integers_up_to(largest: int) -> Any:
+    """The type of whole numbers that holds this one."""
     return np.int32 if largest <= _LARGEST_INT32 else np.int64

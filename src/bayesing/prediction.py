@@ -43,7 +43,7 @@ from numpy.typing import ArrayLike, NDArray
 from .arguments import Seed, count, generator
 from .generator import sample
 from .ising import IsingModel, all_states
-from .moments import gram_of
+from .packed import PackedSpins
 from .spins import as_spins
 from .types import Array, Indices, Spins
 
@@ -194,7 +194,7 @@ def estimate(spins: Spins, groups: list[Indices]) -> Moments:
     """Unbiased estimates of C, and of T inside the groups, from samples."""
     N, n = spins.shape
     m = spins.mean(axis=0)
-    C = gram_of(spins.T).astype(np.float64) / N - np.outer(m, m)
+    C = PackedSpins.of(spins).spins_gram() / N - np.outer(m, m)
     T = np.zeros(len(tuples_of(groups, 3)))
     if groups:
         step = max(1, _BLOCK // n)

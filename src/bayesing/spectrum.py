@@ -16,26 +16,25 @@ the couplings.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from .moments import gram_of
-from .spins import varying_of
-from .types import Array, Spins
-
-_BLOCK = 2**21  # numbers standardised at a time: 16 megabytes
+from .types import Array
 
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Eigenvalues d of D, in groups of w equal ones; ``nu`` degrees of freedom, ``n`` directions in all."""
+    """Eigenvalues d of D, in groups of w equal ones; ``nu`` degrees of freedom, ``n`` directions in all.
+
+    ``scale`` is gamma/g, the variance of the couplings of all spins over that of the standardised ones.
+    """
 
     d: Array
     w: Array
     nu: float
+    scale: float = 1.0
 
     @cached_property
     def n(self) -> float:
@@ -70,46 +69,3 @@ def saddle(g: float, s: Spectrum) -> Saddle:
             break
         lam += step
     return Saddle(lam, c, ag * (s.d - c))
-
-
-def overlap_of(m: Array, N: int) -> float:
-    """The unbiased q, the mean of squared magnetisations."""
-    return float(np.mean((N * m**2 - 1) / (N - 1)))
-
-
-def spectrum_of(spins: Spins, without_mean: bool = False) -> tuple[Spectrum, float]:
-    r"""Eigenvalues of D through the smaller Gram matrix, of the spins that vary; and gamma/g.
-
-    A mean coupling J0/n acts in the direction :math:`u_i \propto \sqrt{v_i}` alone, which makes one large eigenvalue.
-    ``without_mean`` leaves that direction out, and scales the other eigenvalues to the mean 1.
-    """
-    varying, m = varying_of(spins)
-    N, n = len(spins), len(varying)
-    v = 1 - m**2
-    u = np.sqrt(v / v.sum())
-    n_out = int(without_mean)
-    if N > n:
-        D = gram_of(spins[:, varying].T if n < spins.shape[1] else spins.T).astype(np.float64) / N
-        D -= np.outer(m, m)
-        D /= np.sqrt(np.outer(v, v))
-        if without_mean:
-            Du = D @ u
-            D += (u @ Du) * np.outer(u, u) - np.outer(u, Du) - np.outer(Du, u)
-        d, w = np.linalg.eigvalsh(D)[n_out:], np.ones(n - n_out)
-    else:
-        D, along = np.zeros((N, N)), np.zeros(N)
-        step = max(1, _BLOCK // N)
-        for start in range(0, n, step):
-            part = slice(start, start + step)
-            Z = (spins[:, varying[part]] - m[part]) / np.sqrt(v[part])
-            D += Z @ Z.T / N
-            along += Z @ u[part]
-        if without_mean:
-            D -= np.outer(along, along) / N
-        d = np.append(np.linalg.eigvalsh(D)[1:], 0.0)  # the first is 0, because Z is centred
-        w = np.append(np.ones(N - 1), n - n_out - N + 1.0)
-    d = np.maximum(d, 0.0)
-    stretch = float(w.sum() / (w @ d)) if without_mean else 1.0
-    q = max(overlap_of(m, N), 0.0)
-    scale = spins.shape[1] / w.sum() * (stretch / (1 - q)) ** 2 if q < 1 else math.inf
-    return Spectrum(stretch * d, w, N - 1), float(scale)

@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .packed import PackedSpins
 from .types import Spins
 
 _EXPECTED = "Spins must be ±1, 0/1 or bool"
@@ -52,6 +53,12 @@ def copies_of(spins: Spins) -> Iterator[tuple[int, int, int]]:
         i = first.setdefault(np.packbits(spins[:, j] == spins[0, j]).tobytes(), j)
         if i != j:
             yield i, j, int(spins[0, i] * spins[0, j])
+
+
+def pack_spins(X: ArrayLike, *, min_samples: int = 2, min_spins: int = 2) -> tuple[PackedSpins, str]:
+    """The same as bits, and the encoding."""
+    spins, encoding = encode(X, min_samples=min_samples, min_spins=min_spins)
+    return PackedSpins.of(spins), encoding
 
 
 def encode(X: ArrayLike, *, min_samples: int = 2, min_spins: int = 2) -> tuple[Spins, str]:

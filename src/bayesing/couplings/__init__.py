@@ -1,1 +1,20 @@
-"""Methods that infer the couplings J_ij and the fields h_i, one a file."""
+"""Methods that infer the couplings J_ij and the fields h_i, one a file.
+
+A new method is a file that ends with its ``METHOD``, and a line here.
+"""
+
+from __future__ import annotations
+
+from . import exact, mean_field, pseudolikelihood, spectral
+from ._method import CouplingMethod, Couplings, DenseCouplings, Strength
+
+__all__ = ["METHODS", "CouplingMethod", "Couplings", "DenseCouplings", "Strength"]
+
+METHODS: tuple[CouplingMethod, ...] = (
+    spectral.METHOD,
+    pseudolikelihood.METHOD,
+    exact.METHOD,
+    mean_field.NAIVE,
+    mean_field.TAP,
+    mean_field.PAIR,
+)

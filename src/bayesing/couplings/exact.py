@@ -14,9 +14,11 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import logsumexp
 
+from ..exceptions import InputError
 from ..ising import all_states
-from ..types import Array, Spins
-from ._record import Couplings
+from ..statistics import SpinStatistics
+from ..types import Array
+from ._method import CouplingMethod, DenseCouplings, Strength
 
 MOST_SPINS = 16
 _TOLERANCE = 1e-12  # of the log likelihood per sample
@@ -24,16 +26,16 @@ _MOST_STEPS = 60
 _INFINITE = 10.0  # odds of exp(20): no number of samples that fits into memory could tell it from infinity
 
 
-def fit_exact(spins: Spins) -> Couplings:
+def fit_exact(stats: SpinStatistics) -> DenseCouplings:
     """Couplings and fields of maximal likelihood, or a ValueError where they would be infinite."""
-    N, n = spins.shape
+    N, n = stats.N, stats.n
     if n > MOST_SPINS:
-        raise ValueError(
-            f'method="exact" goes through all 2^n states, for n up to {MOST_SPINS}: found n = {n}. '
-            'Use "pseudolikelihood".'
+        raise InputError(
+            f'method="{METHOD.name}" goes through all 2^n states, for n up to {MOST_SPINS}: found n = {n}. Take '
+            "another method."
         )
     features = _features(all_states(n))
-    data = _features(spins.astype(np.float64)).mean(axis=0)
+    data = np.concatenate([stats.cross[np.triu_indices(n, 1)], stats.sums]) / N
     theta = np.zeros(len(data))
     height = -n * np.log(2)
     for _ in range(_MOST_STEPS):
@@ -48,16 +50,16 @@ def fit_exact(spins: Spins) -> Couplings:
         step = cho_solve(factor, data - means)
         if (data - means) @ step < _TOLERANCE:
             variance = np.diag(cho_solve(factor, np.eye(len(data)))) / N
-            return Couplings(_matrix(theta, n), _matrix(np.sqrt(variance), n), theta[-n:])
+            return DenseCouplings(_matrix(theta, n), _matrix(np.sqrt(variance), n), theta[-n:])
         rate = 1.0
         while (trial := _likelihood(theta + rate * step, data, features)) < height and rate > 1e-9:
             rate /= 2
         theta, height = theta + rate * step, trial
         if np.abs(theta).max() > _INFINITE:
             break
-    raise ValueError(
+    raise InputError(
         f"The likelihood of these {N} samples of {n} spins has no maximum: a spin, a pair or a combination of them "
-        'never varies. Take more samples, or method="pseudolikelihood", whose prior keeps couplings finite.'
+        "never varies. Take more samples, or a method with a prior, which keeps couplings finite."
     )
 
 
@@ -75,3 +77,15 @@ def _matrix(theta: Array, n: int) -> Array:
     J = np.zeros((n, n))
     J[np.triu_indices(n, 1)] = theta[:-n]
     return J + J.T
+
+
+def _fit(stats: SpinStatistics, strength: Strength | None, prior: str) -> DenseCouplings:
+    return fit_exact(stats)
+
+
+METHOD = CouplingMethod(
+    name="exact",
+    about="maximum likelihood, from all 2^n states",
+    fit=_fit,
+    holds=f"up to {MOST_SPINS} spins and very many samples, as a reference",
+)

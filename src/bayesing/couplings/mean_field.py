@@ -19,59 +19,62 @@ odds ratio. The bias of the approximation is not in them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
-from ..types import Array, Spins
-from ._record import Couplings
+from ..exceptions import InputError
+from ..statistics import SpinStatistics
+from ..types import Array
+from ._method import CouplingMethod, DenseCouplings, Strength
 
 
-def naive_mean_field(spins: Spins) -> Couplings:
+def naive_mean_field(stats: SpinStatistics) -> DenseCouplings:
     """Minus the inverse covariance; it needs more samples than spins."""
-    m, Q, variance = _inverse_covariance(spins, "naive_mean_field")
+    m, Q, variance = _inverse_covariance(stats, NAIVE.name)
     J = _off_diagonal(-Q)
-    return Couplings(J, _off_diagonal(np.sqrt(variance)), np.arctanh(m) - J @ m)
+    return DenseCouplings(J, _off_diagonal(np.sqrt(variance)), np.arctanh(m) - J @ m)
 
 
-def tap(spins: Spins) -> Couplings:
+def tap(stats: SpinStatistics) -> DenseCouplings:
     """Mean field with Onsager's reaction term.
 
     The discriminant 1 - 8 m_i m_j Q_ij can be negative, where the equation has no root: the nearest J is taken.
     """
-    m, Q, variance = _inverse_covariance(spins, "tap")
+    m, Q, variance = _inverse_covariance(stats, TAP.name)
     mm = np.outer(m, m)
     root = np.sqrt(np.maximum(1 - 8 * mm * Q, 0.0))
     J = _off_diagonal(-2 * Q / (1 + root))
     # dJ/dQ = -1/(1 + 4 m_i m_j J) = -1/root
     errors = _off_diagonal(np.sqrt(variance) / np.maximum(root, 0.1))
     h = np.arctanh(m) - J @ m + m * (J**2 @ (1 - m**2))
-    return Couplings(J, errors, h)
+    return DenseCouplings(J, errors, h)
 
 
-def independent_pair(spins: Spins) -> Couplings:
+def independent_pair(stats: SpinStatistics) -> DenseCouplings:
     """Each pair as if alone. Half a sample is added to each of its four states, so that none is impossible."""
-    s = spins.astype(np.float64)
-    N, n = s.shape
-    up, down = (s + 1) / 2, (1 - s) / 2
-    pp, pm, mm = up.T @ up + 0.5, up.T @ down + 0.5, down.T @ down + 0.5
+    N, n, G = stats.N, stats.n, stats.cross
+    s = stats.sums
+    # Counts of the four states, from sums of s_i, s_j and s_i s_j.
+    pp, mm = (N + s[:, None] + s + G) / 4 + 0.5, (N - s[:, None] - s + G) / 4 + 0.5
+    pm = (N + s[:, None] - s - G) / 4 + 0.5
     mp = pm.T
     J = _off_diagonal(np.log(pp * mm / (pm * mp)) / 4)
     errors = _off_diagonal(np.sqrt(1 / pp + 1 / pm + 1 / mp + 1 / mm) / 4)
-    alone = np.arctanh(s.sum(axis=0) / (N + 2))
+    alone = np.arctanh(s / (N + 2))
     pairs = _off_diagonal(np.log(pp * pm / (mp * mm)) / 4)
-    return Couplings(J, errors, pairs.sum(axis=1) - (n - 2) * alone)
+    return DenseCouplings(J, errors, pairs.sum(axis=1) - (n - 2) * alone)
 
 
-def _inverse_covariance(spins: Spins, method: str) -> tuple[Array, Array, Array]:
+def _inverse_covariance(stats: SpinStatistics, method: str) -> tuple[Array, Array, Array]:
     """m, Q and the variance of Q."""
-    N, n = spins.shape
-    s = spins.astype(np.float64)
-    m = s.mean(axis=0)
-    C = s.T @ s / N - np.outer(m, m)
+    N, n, m, C = stats.N, stats.n, stats.magnetisations, stats.covariance()
     if np.linalg.matrix_rank(C, hermitian=True) < n:
-        raise ValueError(
+        raise InputError(
             f'method="{method}" inverts the covariance of the spins, which needs more samples than spins and no '
             f"constant or duplicate ones: found {N} samples of {n} spins with a covariance of rank "
-            f'{np.linalg.matrix_rank(C, hermitian=True)}. Use "pseudolikelihood" or "spectral".'
+            f"{np.linalg.matrix_rank(C, hermitian=True)}. Take a method with a prior."
         )
     Q = np.linalg.inv(C)
     Q = (Q + Q.T) / 2
@@ -81,3 +84,34 @@ def _inverse_covariance(spins: Spins, method: str) -> tuple[Array, Array, Array]
 def _off_diagonal(A: Array) -> Array:
     np.fill_diagonal(A, 0.0)
     return A
+
+
+def _without_prior(
+    fit: Callable[[SpinStatistics], DenseCouplings],
+    stats: SpinStatistics,
+    strength: Strength | None,
+    prior: str,
+) -> DenseCouplings:
+    return fit(stats)
+
+
+_BASELINE = "a textbook baseline to compare with"
+
+NAIVE = CouplingMethod(
+    name="naive_mean_field",
+    about="minus the inverse covariance",
+    fit=partial(_without_prior, naive_mean_field),
+    holds=_BASELINE,
+)
+TAP = CouplingMethod(
+    name="tap",
+    about="mean field with Onsager's reaction term",
+    fit=partial(_without_prior, tap),
+    holds=_BASELINE,
+)
+PAIR = CouplingMethod(
+    name="independent_pair",
+    about="each pair as if alone",
+    fit=partial(_without_prior, independent_pair),
+    holds=_BASELINE,
+)

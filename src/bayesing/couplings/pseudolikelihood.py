@@ -43,29 +43,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import Bounds, minimize
 
-from ..conditionals import curvature, fit_fields, total_and_slope
-from ..priors import PriorName, xi
-from ..spins import varying_of
+from ..conditionals import curvature, fields_of, total_and_slope
+from ..exceptions import NotConvergedWarning
+from ..priors import xi
+from ..statistics import SpinStatistics
+from ..threads import threads_for
 from ..types import Array, Spins
-from ._record import Couplings, embed
+from ._method import CouplingMethod, DenseCouplings, Strength, embed, no_couplings
 
-_MEMORY, _MOST_STEPS = 10, 10_000
-
-
-@dataclass(frozen=True, eq=False)
-class PseudolikelihoodCouplings(Couplings):
-    """The same with the penalty used, and the largest slope per sample where the search ended."""
-
-    penalty: float
-    slope: float
+_MEMORY = 10  # steps that L-BFGS remembers
+_MOST_STEPS = 10_000
+_LARGEST_SLOPE = 1e-1  # per sample, times sqrt(N): ten times what the search stops at
 
 
-def penalty_of(gamma: float, n: int, prior: PriorName = "gaussian") -> float:
+def penalty_of(gamma: float, n: int, prior: str = "gaussian") -> float:
     """Lambda: 2n/gamma, or 2 sqrt(2n/gamma) for the Laplace prior.
 
     >>> penalty_of(0.5, 100), penalty_of(0.5, 100, "laplace")
@@ -75,39 +70,46 @@ def penalty_of(gamma: float, n: int, prior: PriorName = "gaussian") -> float:
 
 
 def fit_couplings(
-    spins: Spins,
+    stats: SpinStatistics,
     gamma: float,
-    prior: PriorName = "gaussian",
+    prior: str = "gaussian",
     start: Array | None = None,
     tolerance: float | None = None,
-) -> PseudolikelihoodCouplings:
+) -> DenseCouplings:
     """Couplings, errors and fields at ``gamma`` > 0, from couplings ``start`` (n x n) or from 0.
 
     Constant spins, of whose couplings the data say nothing, have couplings 0 and the prior's deviation.
     """
-    n = spins.shape[1]
+    n, varying, kept = stats.n, stats.varying, stats.kept
     penalty = penalty_of(gamma, n, prior)
-    varying, _ = varying_of(spins)
-    kept = spins[:, varying]
-    couplings, h, largest = maximise(
-        kept, penalty, prior, None if start is None else start[np.ix_(varying, varying)], tolerance
+    spins = kept.spins()
+    couplings, h, slope = maximise(
+        spins, penalty, prior, None if start is None else start[np.ix_(varying, varying)], tolerance
     )
-    errors = errors_of(kept, couplings, h, penalty_of(gamma, n))
-    fields = fit_fields(spins) if len(varying) < n else np.empty(n)
+    w = curvature(spins @ couplings + h).mean(axis=0)
+    errors = errors_of(kept, w, penalty_of(gamma, n))
+    fields = fields_of(stats.sums, stats.N)
     fields[varying] = h
-    return PseudolikelihoodCouplings(
+    warnings: tuple[Warning, ...] = ()
+    if slope * math.sqrt(stats.N) > _LARGEST_SLOPE:
+        text = (
+            f"The search for the couplings ended with a slope of {slope:.1g} per sample, above its tolerance: gamma "
+            "may be far too large for the data."
+        )
+        warnings = (NotConvergedWarning(text),)
+    return DenseCouplings(
         matrix=embed(couplings, varying, n),
         errors=embed(errors, varying, n, math.sqrt(gamma / n)),
         fields=fields,
         penalty=penalty,
-        slope=largest,
+        warnings=warnings,
     )
 
 
 def maximise(
     spins: Spins,
     penalty: float,
-    prior: PriorName = "gaussian",
+    prior: str = "gaussian",
     start: Array | None = None,
     tolerance: float | None = None,
 ) -> tuple[Array, Array, float]:
@@ -163,16 +165,16 @@ def symmetric(upper: Array, n: int) -> Array:
     return J
 
 
-def errors_of(spins: Spins, couplings: Array, fields: Array, penalty: float) -> Array:
-    """Standard errors of the couplings under a Gaussian prior of this penalty, for spins that vary."""
-    s = spins.astype(np.float64)
-    N = len(s)
-    w = np.maximum(curvature(s @ couplings + fields).mean(axis=0), 1e-12)
-    m = s.mean(axis=0)
-    d, V = np.linalg.eigh((s.T @ s / N - np.outer(m, m)) / np.sqrt(np.outer(w, w)))
-    d, P = np.maximum(d, 0.0), V**2
-    K = 2 / (penalty / w.mean() ** 2 + N * (d[:, None] + d))
+def errors_of(stats: SpinStatistics, w: Array, penalty: float) -> Array:
+    """Standard errors of the couplings under a Gaussian prior of this penalty, for spins that vary.
+
+    ``w`` are the mean curvatures of the conditionals.
+    """
+    w = np.maximum(w, 1e-12)
     norm = np.outer(w, w)
+    d, V = np.linalg.eigh(stats.covariance() / np.sqrt(norm))
+    d, P = np.maximum(d, 0.0), V**2
+    K = 2 / (penalty / w.mean() ** 2 + stats.N * (d[:, None] + d))
     u = P @ K @ P.T / norm
     errors: Array = np.sqrt(u / (1 + penalty / 2 * u * (1 - norm / w.mean() ** 2)))
     return errors
@@ -200,3 +202,22 @@ def _search(
     )
     gradient = np.where(found.x > lowest, found.jac, np.minimum(found.jac, 0))
     return found.x, float(np.abs(gradient).max())
+
+
+def _fit(stats: SpinStatistics, strength: Strength | None, prior: str) -> DenseCouplings:
+    assert strength is not None
+    if strength.gamma == 0:
+        return no_couplings(stats, strength, math.inf)
+    with threads_for(stats.n):
+        return fit_couplings(stats, strength.gamma, prior)
+
+
+METHOD = CouplingMethod(
+    name="pseudolikelihood",
+    about="the most probable matrix given the conditionals of all spins",
+    fit=_fit,
+    needs_rows=True,
+    least_samples=4,
+    priors=("gaussian", "laplace"),
+    holds="strong couplings, groups, near the spin glass; a Laplace prior makes weak couplings 0",
+)

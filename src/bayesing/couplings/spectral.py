@@ -17,7 +17,8 @@ this divides mean and variance by
 .. math:: 1 + \frac{n}{\gamma} \operatorname{Var} J_{ij} \left(1 - \frac{v_i v_j}{(1-q)^2}\right) .
 
 Where N <= n, all null directions of D share one j and one c: they are one column of P, and no n x n matrix is formed.
-The fields maximise the pseudo-likelihood given the couplings.
+The fields maximise the pseudo-likelihood given the couplings, with Gaussian local fields of the mean J m and the
+variance (J C J)_ii, C the covariance of the spins: sums and products are enough.
 
 Cost: one eigendecomposition of the smaller Gram matrix, O(n N min(n, N)), and O(n N) for each row of couplings.
 """
@@ -31,23 +32,25 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..conditionals import fit_fields
-from ..spectrum import Spectrum, overlap_of, saddle
-from ..spins import varying_of
-from ..types import Array, Spins
+from ..conditionals import fields_of
+from ..exceptions import InputError
+from ..spectrum import saddle
+from ..statistics import SpinStatistics
+from ..types import Array, Indices
+from ._method import CouplingMethod, Couplings, Strength, no_couplings
 
 _BLOCK = 2**22  # couplings at a time
+_DENSE = 3000  # spins up to which all couplings are kept once they are formed
 
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """Couplings given the data and gamma, kept as eigenvectors: only what is asked for is formed."""
+    """Couplings of n spins given the data and gamma, kept as eigenvectors of the spins that vary."""
 
-    spins: Spins
+    n: int
     gamma: float
-    varying: NDArray[np.intp]
+    varying: Indices
     deviations: Array  # sqrt(v_i) of the spins that vary
     typical: float  # (1 - q)^2
     V: Array
@@ -60,8 +63,25 @@ class Posterior:
 
         Of the couplings of constant spins the data say nothing: they have mean 0 and the prior's deviation.
         """
-        n = self.spins.shape[1]
-        chosen = np.arange(n)[chosen]
+        if self.n <= _DENSE:
+            mean, deviation = self._dense
+            return mean[chosen], deviation[chosen]
+        return self._rows(np.arange(self.n)[chosen])
+
+    def blocks(self) -> Iterator[tuple[Indices, Array, Array]]:
+        """All rows, some at a time: their numbers, means and standard deviations."""
+        step = self.n if self.n <= _DENSE else max(1, _BLOCK // self.n)
+        for start in range(0, self.n, step):
+            chosen = np.arange(start, min(start + step, self.n))
+            yield chosen, *self.rows(slice(start, start + step))
+
+    @cached_property
+    def _dense(self) -> tuple[Array, Array]:
+        mean, deviation = self._rows(np.arange(self.n))
+        return (mean + mean.T) / 2, (deviation + deviation.T) / 2  # equal up to rounding
+
+    def _rows(self, chosen: Indices) -> tuple[Array, Array]:
+        n = self.n
         mean = np.zeros((len(chosen), n))
         deviation = np.full((len(chosen), n), math.sqrt(self.gamma / n))
         place = np.minimum(np.searchsorted(self.varying, chosen), len(self.varying) - 1)
@@ -76,65 +96,88 @@ class Posterior:
         mean[own] = deviation[own] = 0.0
         return mean, deviation
 
-    def blocks(self) -> Iterator[tuple[NDArray[np.intp], Array, Array]]:
-        """All rows, some at a time: their numbers, means and standard deviations."""
-        n = self.spins.shape[1]
-        step = max(1, _BLOCK // n)
-        for start in range(0, n, step):
-            chosen = np.arange(start, min(start + step, n))
-            yield chosen, *self.rows(chosen)
 
-    @cached_property
-    def fields(self) -> Array:
-        """Fields that maximise the pseudo-likelihood given the means of the couplings."""
-        local = np.zeros(self.spins.shape)
-        for chosen, mean, _ in self.blocks():
-            local += self.spins[:, chosen] @ mean
-        return fit_fields(self.spins, local)
+@dataclass(frozen=True, eq=False)
+class SpectralCouplings:
+    r"""The posterior of the couplings, and the fields; how far the couplings are from weak.
 
-    def doubts(self) -> tuple[float, float]:
-        r"""How far the couplings are from weak: the largest, and the bias of all relative to their errors.
+    ``largest`` is the maximum of :math:`|J_{ij}| \sqrt{v_i v_j}`. A pair by itself has the covariance
+    :math:`v_i v_j (J + 2 m_i m_j J^2 + \dots)`, with :math:`-J^3/3` where m = 0, and the posterior takes it to be
+    :math:`v_i v_j (J - v_i v_j J^3)`: the bias is about :math:`2 m_i m_j J^2 + \frac23 v_i v_j J^3`. ``bias`` is
+    relative to the errors, both as root mean squares over pairs.
+    """
 
-        The largest is the maximum of :math:`|J_{ij}| \sqrt{v_i v_j}`. A pair by itself has the covariance
-        :math:`v_i v_j (J + 2 m_i m_j J^2 + \dots)`, with :math:`-J^3/3` where m = 0, and the posterior takes it to be
-        :math:`v_i v_j (J - v_i v_j J^3)`: the bias is about :math:`2 m_i m_j J^2 + \frac23 v_i v_j J^3`. Bias and
-        errors are root mean squares over pairs.
-        """
-        v = np.zeros(self.spins.shape[1])
-        v[self.varying] = self.deviations**2
-        largest = bias = variance = 0.0
-        for chosen, J, deviation in self.blocks():
-            vv, mm = np.outer(v[chosen], v), np.outer(1 - v[chosen], 1 - v)  # of squares: signs average out
-            largest = max(largest, float((J**2 * vv).max()))
-            bias += float(np.sum(J**4 * (4 * mm + (2 / 3 * vv * J) ** 2)))
-            variance += float(np.sum(deviation**2))
-        return math.sqrt(largest), math.sqrt(bias / variance)
+    posterior: Posterior
+    fields: Array
+    largest: float
+    bias: float
+    penalty: None = None
+    warnings: tuple[Warning, ...] = ()
+
+    def rows(self, chosen: Any = slice(None)) -> tuple[Array, Array]:
+        """Couplings of the spins ``chosen`` to all n, and their errors."""
+        return self.posterior.rows(chosen)
+
+    def blocks(self) -> Iterator[tuple[Indices, Array, Array]]:
+        """All rows, some at a time: their numbers, couplings and errors."""
+        return self.posterior.blocks()
 
 
-def posterior(spins: Spins, gamma: float) -> Posterior:
+def posterior(stats: SpinStatistics, gamma: float) -> Posterior:
     """The couplings' posterior at ``gamma`` > 0."""
     if not gamma > 0:
-        raise ValueError("Expected gamma > 0: found 0, which leaves no couplings to infer.")
-    varying, m = varying_of(spins)
-    N, n = len(spins), len(varying)
-    q = overlap_of(m, N)
+        raise InputError("Expected gamma > 0: found 0, which leaves no couplings to infer.")
+    kept = stats.kept
+    N, n, q = kept.N, kept.n, kept.overlap
     if q >= 1:
-        raise ValueError(f'method="spectral" needs at least 4 samples: found {N}.')
-    deviations = np.sqrt(1 - m**2)
-    Z = (spins[:, varying] - m) / deviations
+        raise InputError(f'method="{METHOD.name}" needs at least {METHOD.least_samples} samples: found {N}.')
+    V, spectrum = kept.eigenvectors, kept.spectrum  # in this order: one decomposition
+    P = V**2
     if N <= n:
-        d, U = np.linalg.eigh(Z @ Z.T / N)
-        d, U = np.maximum(d[1:], 0.0), U[:, 1:]  # the first is 0, because Z is centred
-        V = Z.T @ (U / np.sqrt(N * np.maximum(d, 1e-12)))
-        P = np.column_stack([V**2, 1 - np.sum(V**2, axis=1)])
-        spectrum = Spectrum(np.append(d, 0.0), np.append(np.ones(N - 1), n - N + 1.0), N - 1)
-    else:
-        d, V = np.linalg.eigh(Z.T @ Z / N)
-        P = V**2
-        spectrum = Spectrum(np.maximum(d, 0.0), np.ones(n), N - 1)
+        P = np.column_stack([P, 1 - np.sum(P, axis=1)])
     typical = (1 - max(q, 0.0)) ** 2
-    g = gamma * typical * n / spins.shape[1]
+    g = gamma * typical * n / stats.n
     at = saddle(g, spectrum)
     j = at.j[: V.shape[1]] - (at.j[-1] if N <= n else 0.0)
     K = g / n / (1 + (N - 1) / n * g * np.outer(at.c, at.c))
-    return Posterior(spins, gamma, varying, deviations, typical, V, j, P, K)
+    deviations = np.sqrt(1 - kept.magnetisations**2)
+    return Posterior(stats.n, gamma, stats.varying, deviations, typical, V, j, P, K)
+
+
+def fit_couplings(stats: SpinStatistics, gamma: float) -> SpectralCouplings:
+    """The posterior at ``gamma`` > 0 with all that takes a walk through the couplings, in one."""
+    known = posterior(stats, gamma)
+    N, n, m = stats.N, stats.n, stats.magnetisations
+    v = 1 - m**2
+    C = stats.covariance() if N > n else None
+    spins = np.empty(0) if N > n else stats.spins().T.astype(np.float64)
+    mean, variance = np.empty(n), np.empty(n)
+    largest = squared_bias = squared_error = 0.0
+    for chosen, J, deviation in known.blocks():
+        mean[chosen] = J @ m
+        if C is not None:
+            variance[chosen] = np.einsum("ij,ij->i", J @ C, J)
+        else:
+            variance[chosen] = np.mean((J @ spins) ** 2, axis=1) - mean[chosen] ** 2
+        vv, mm = np.outer(v[chosen], v), np.outer(1 - v[chosen], 1 - v)  # of squares: signs average out
+        largest = max(largest, float((J**2 * vv).max()))
+        squared_bias += float(np.sum(J**4 * (4 * mm + (2 / 3 * vv * J) ** 2)))
+        squared_error += float(np.sum(deviation**2))
+    fields = fields_of(stats.sums, N, mean, variance)
+    return SpectralCouplings(known, fields, math.sqrt(largest), math.sqrt(squared_bias / squared_error))
+
+
+def _fit(stats: SpinStatistics, strength: Strength | None, prior: str) -> Couplings:
+    assert strength is not None
+    return fit_couplings(stats, strength.gamma) if strength.gamma > 0 else no_couplings(stats, strength)
+
+
+METHOD = CouplingMethod(
+    name="spectral",
+    about="the mean of a posterior from one eigendecomposition",
+    fit=_fit,
+    least_samples=4,
+    priors=("gaussian",),
+    by_rows=True,
+    holds="couplings that are many and weak, any number of spins",
+)

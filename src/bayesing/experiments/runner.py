@@ -21,7 +21,7 @@ from joblib import Parallel, delayed
 from ..exceptions import BayesingWarning
 from ..files import writing
 from ..generator import simulate
-from ..moments import moments_of
+from ..moments import SpinMoments
 from ..strength.plefka import e, fit_plefka
 from .specification import Cell, Work, catalogue
 
@@ -159,7 +159,7 @@ def _table(cell: Cell, work: Work, seed: int) -> str:
             seed=np.random.SeedSequence([seed, key, repeat]),
         )
         for N in work.samples:
-            m = moments_of(sim.spins[:N])
+            m = SpinMoments.of(sim.spins[:N])
             fit = fit_plefka(m)
             J = fit.gamma**0.5
             table.writerow(

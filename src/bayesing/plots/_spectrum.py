@@ -8,8 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from ..spectrum import spectrum_of
-from ..spins import as_spins
+from ..statistics import SpinStatistics
 from ..strength.spectral import law
 from ..types import Array
 from ._style import text_colour
@@ -31,8 +30,8 @@ def correlation_spectrum(ax: Axes, spins: ArrayLike, gamma: float | None = None)
     as well, in the paramagnet, where it is known (see :func:`bayesing.strength.spectral.law`). The axis is
     logarithmic if the largest eigenvalue lies far out.
     """
-    data = as_spins(spins)
-    spectrum, scale = spectrum_of(data)
+    data = SpinStatistics.of(spins)
+    spectrum = data.spectrum
     n, nu = round(spectrum.n), spectrum.nu
     d = spectrum.d[: min(n, int(nu))] if nu < n else spectrum.d
     edge = largest_of_noise(n, nu)
@@ -41,11 +40,11 @@ def correlation_spectrum(ax: Axes, spins: ArrayLike, gamma: float | None = None)
     bins = _bins(d, edge, logarithmic, n, nu)
 
     counts, _, _ = ax.hist(
-        d, bins=bins.tolist(), color="C0", alpha=0.6, label=f"data, $n$ = {n}, $N$ = {len(data)}"
+        d, bins=bins.tolist(), color="C0", alpha=0.6, label=f"data, $n$ = {n}, $N$ = {data.N}"
     )
     x, density = marchenko_pastur(n, nu)
     ax.plot(x, n * density * _width(x, bins, logarithmic), color=text_colour(), label="independent spins")
-    g = 0.0 if gamma is None or math.isinf(scale) else gamma / scale
+    g = 0.0 if gamma is None or math.isinf(spectrum.scale) else gamma / spectrum.scale
     if 0 < g < 1:
         predicted = law(g, nu, n, _NODES)
         x, density = _density(predicted.d[:_NODES], predicted.w[:_NODES] / n)  # without those that are 0

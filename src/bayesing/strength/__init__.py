@@ -1,1 +1,19 @@
-"""Methods that infer the hyperparameters gamma = J^2 and H, one a file."""
+"""Methods that infer how strong the couplings are, gamma = J^2, and the field H, one a file.
+
+A new method is a file that ends with its ``METHOD``, and a line here.
+"""
+
+from __future__ import annotations
+
+from . import inversion, plefka, pseudolikelihood, spectral, susceptibility
+from ._method import Estimate, Evidence, Method, Options
+
+__all__ = ["METHODS", "Estimate", "Evidence", "Method", "Options"]
+
+METHODS: tuple[Method, ...] = (
+    spectral.METHOD,
+    susceptibility.METHOD,
+    inversion.METHOD,
+    pseudolikelihood.METHOD,
+    plefka.METHOD,
+)

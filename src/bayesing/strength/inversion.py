@@ -32,9 +32,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from ..moments import gram_of
-from ..spins import varying_of
-from ..types import Array, Spins
+from ..exceptions import InputError
+from ..statistics import SpinStatistics
+from ..types import Array
+from ._method import Estimate, Method, Options, Statistic, with_field
 
 
 @dataclass(frozen=True)
@@ -46,19 +47,19 @@ class InversionFit:
     unclipped: float
 
 
-def fit_inversion(spins: Spins) -> InversionFit:
+def fit_inversion(stats: SpinStatistics) -> InversionFit:
     """gamma = n sum_ij w_ij (C^-1)_ij^2, freed of the noise of N samples."""
-    varying, m = varying_of(spins)
-    N, n = len(spins), len(varying)
+    kept = stats.kept
+    N, n = kept.N, kept.n
     nu = N - 1
     p = nu - n
     if p <= 3:
-        raise ValueError(
-            f'method="inversion" needs at least {n + 5} samples of {n} spins that vary: found {N}. '
-            'Use "spectral", which needs 4.'
+        raise InputError(
+            f'method="{METHOD.name}" needs at least {n + 5} samples of {n} spins that vary: found {N}. Take another '
+            "method, or more samples."
         )
-    S = gram_of(spins[:, varying].T if n < spins.shape[1] else spins.T).astype(np.float64)
-    S -= N * np.outer(m, m)
+    m = kept.magnetisations
+    S = kept.gram - N * np.outer(m, m)
     v = 1 - m**2
     root = np.sqrt(v)
     W = _inverse(S / np.outer(root, root))  # of standardised spins, which takes v_i v_j out of the weights
@@ -70,7 +71,7 @@ def fit_inversion(spins: Spins) -> InversionFit:
     unclipped = n * A
     gamma = max(unclipped, 0.0)
     pairs = total**2 / float(np.sum(weights**4))  # as many as if all had the same weight
-    scale = spins.shape[1] / n  # gamma refers to all columns, the constant ones too
+    scale = stats.n / n  # gamma refers to all columns, the constant ones too
     error = _error(gamma, float(np.mean(v**2)), n, p, pairs)
     return InversionFit(gamma * scale, error * scale, unclipped * scale)
 
@@ -93,8 +94,8 @@ def _inverse(S: Array) -> Array:
     except LinAlgError:
         inverse = np.full((1, 1), np.inf)
     if not np.max(np.abs(inverse)) < 1e8 / len(S):
-        raise ValueError(
-            'method="inversion" needs columns none of which follows from the others: found a singular '
+        raise InputError(
+            f'method="{METHOD.name}" needs columns none of which follows from the others: found a singular '
             "correlation matrix. Leave out copies of columns, or take more samples."
         )
     return np.asarray(inverse)
@@ -120,3 +121,28 @@ def _error(gamma: float, r: float, n: int, p: int, pairs: float) -> float:
     mixed = 8 / (n * p) * (g * (1 + g) ** 2 + 2 * g**2)
     noise = 4 * nu / p**3 * (nu / p * (1 + g) ** 2 + g) ** 2
     return math.sqrt((own + mixed + noise) * n**2 / pairs) / r
+
+
+def _fit(stats: SpinStatistics, options: Options) -> Estimate:
+    fit = fit_inversion(stats)
+    return with_field(stats.moments, fit.gamma, fit.gamma_error, options)
+
+
+def _unclipped(stats: SpinStatistics) -> float:
+    return fit_inversion(stats).unclipped
+
+
+def _statistic(found: Estimate, gamma: float, options: Options) -> Statistic:
+    return _unclipped
+
+
+METHOD = Method(
+    name="inversion",
+    about="inverse correlation matrix, freed of its noise",
+    fit=_fit,
+    statistic=_statistic,
+    least_samples=7,  # n + 5
+    priors=("gaussian", "laplace"),
+    mean_coupling=True,
+    holds="N of 3 n and more; also in the spin glass",
+)

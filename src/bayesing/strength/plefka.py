@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -30,8 +31,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
 from ..arguments import numbers
+from ..exceptions import BoundWarning, InputError, LaplaceWarning
 from ..moments import SpinMoments
+from ..priors import laplace_equals_gaussian, xi
 from ..replica import average, collective_variance, field, local_tanh, overlap
+from ..statistics import SpinStatistics
+from ._method import Estimate, Evidence, Method, Options, Statistic
 
 Case = Literal["zero", "interior", "infinite"]
 
@@ -100,7 +105,7 @@ def fit_plefka(moments: SpinMoments) -> PlefkaFit:
     """
     M = moments.M
     if abs(M) == 1:
-        raise ValueError(
+        raise InputError(
             f"Expected spins that vary: found every spin equal to {M:+.0f} in every sample, which "
             "says nothing about couplings and would need an infinite field. Leave out constant columns."
         )
@@ -274,3 +279,59 @@ def _phi2_coefficients(moments: SpinMoments, tau: float | None) -> tuple[float, 
         -(n - 1) * K * (n + tau - 3) / (2 * n**2 * N),
         -(n - 1) * K / (4 * n**2 * N),
     )
+
+
+def _fit(stats: SpinStatistics, options: Options) -> Estimate:
+    moments = stats.moments
+    fit = fit_plefka(moments)
+    gamma_error, H_error = plefka_errors(fit, moments)
+    warnings: tuple[Warning, ...] = ()
+    if fit.case == "infinite":
+        text = (
+            "The evidence grows without bound in gamma, which is infinite, that is, unknown: the second order of the "
+            f"expansion is not enough for N = {moments.N} samples of n = {moments.n} spins."
+        )
+        warnings = (BoundWarning(text),)
+    elif options.prior == "laplace":
+        warnings = _check_laplace(fit.gamma, stats)
+    evidence_at = Evidence("surface", partial(evidence, moments=moments))
+    return Estimate(
+        fit.gamma, gamma_error, fit.H, H_error, case=fit.case, evidence=evidence_at, warnings=warnings
+    )
+
+
+def _check_laplace(gamma: float, stats: SpinStatistics) -> tuple[Warning, ...]:
+    """Whether the condition holds under which the Laplace prior gives the Gaussian result."""
+    n, N, M = stats.n, stats.N, stats.moments.M
+    if laplace_equals_gaussian(gamma, n, N * (1 + M**2)):  # |d_ij| is at most 1
+        return ()
+    largest = stats.largest_pair_sum(M**2)
+    if laplace_equals_gaussian(gamma, n, largest):
+        return ()
+    text = (
+        "The Laplace prior gives the Gaussian result, which is what is reported, if xi = sqrt(2n/gamma) > N max "
+        f"|d_ij - M^2|: found {xi(gamma, n):.3g} and {largest:.3g}. Fewer samples meet the condition; otherwise take "
+        "gamma as approximate."
+    )
+    return (LaplaceWarning(text),)
+
+
+def _angle(stats: SpinStatistics) -> float:
+    return fit_plefka(stats.moments).angle
+
+
+def _statistic(found: Estimate, gamma: float, options: Options) -> Statistic:
+    return _angle
+
+
+METHOD = Method(
+    name="plefka",
+    about="the paper's closed form",
+    fit=_fit,
+    statistic=_statistic,
+    least_samples=2,
+    priors=("gaussian", "laplace"),
+    saturates=True,
+    biased=True,
+    holds="N about 0.4 n where H = 0, few samples where not",
+)

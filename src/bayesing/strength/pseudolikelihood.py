@@ -25,6 +25,7 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,10 +33,16 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from ..arguments import Seed, count, generator
 from ..conditionals import curvature, log_conditional, slope
-from ..spins import varying_of
+from ..exceptions import InputError
+from ..statistics import SpinStatistics
+from ..threads import threads_for
 from ..types import Array, Spins
+from ._method import Estimate, Method, Options, Statistic
 
-LOWEST, HIGHEST = 1e-4, 1e2  # of gamma: J from 0.01 to 10
+LOWEST = 1e-4  # of gamma: J = 0.01
+HIGHEST = 1e2  # of gamma: J = 10
+MANY_SPINS = 64  # random ones stand for all, where all would take long
+_MOST_WORK = 1e10  # multiplications for regressions of all spins
 _PILOT = 16  # spins that find the maximum roughly
 _TOLERANCE = 1e-6  # of ln E_i
 
@@ -175,20 +182,22 @@ class Conditionals:
 
 
 def fit_pseudolikelihood(
-    spins: Spins, n_targets: int | None = None, seed: Seed = None, start: float = 0.25
+    stats: SpinStatistics, n_targets: int | None = None, seed: Seed = None, start: float = 0.25
 ) -> PseudolikelihoodFit:
     """Maximise the sum of ln E_i over gamma, over all spins or ``n_targets`` random ones.
 
     ``start`` is a first guess of gamma. The standard error holds for the random choice of spins as well.
     """
-    if len(spins) < 4:
-        raise ValueError(f'method="pseudolikelihood" needs at least 4 samples: found {len(spins)}.')
-    varying, _ = varying_of(spins)
-    n = len(varying)
-    scale = spins.shape[1] / n
+    if stats.N < METHOD.least_samples:
+        raise InputError(
+            f'method="{METHOD.name}" needs at least {METHOD.least_samples} samples: found {stats.N}.'
+        )
+    kept = stats.kept
+    n = kept.n
+    scale = stats.n / n
     k = n if n_targets is None else min(count("n_targets", n_targets, 2), n)
     targets = np.arange(n) if k == n else generator(seed).permutation(n)[:k]
-    conditionals = Conditionals(spins[:, varying])
+    conditionals = Conditionals(kept.spins())
     last: dict[int, tuple[float, ConditionalEvidence]] = {}
 
     def evidence(log_gamma: float, i: int) -> ConditionalEvidence:
@@ -211,25 +220,25 @@ def fit_pseudolikelihood(
     spread = math.sqrt(shared * k * float(np.var(slopes, ddof=1)))
     bound = {math.log(LOWEST): 0.0, math.log(HIGHEST): HIGHEST * scale}.get(peak)
     if bound == 0:  # the slope in gamma, rather than in ln gamma, is finite here
-        near = max(1 / len(spins), 2 * LOWEST)
+        near = max(1 / stats.N, 2 * LOWEST)
         information = float(slopes.sum() - scores(targets)(math.log(near)).sum() / near) / (near - LOWEST)
     return PseudolikelihoodFit(
         gamma=0.0 if bound == 0 else math.exp(peak) * scale,
         gamma_error=spread / information * scale if information > 0 else math.inf,
         H=float(fields.mean()),
         H_error=float(fields.std(ddof=1)) / math.sqrt(k),
-        targets=varying[targets],
+        targets=stats.varying[targets],
         fields=fields,
         bound=bound,
     )
 
 
-def score_at(spins: Spins, gamma: float, n_targets: int | None = None) -> float:
+def score_at(stats: SpinStatistics, gamma: float, n_targets: int | None = None) -> float:
     """The mean of d ln E_i / d ln gamma at a given gamma, over all spins or the first ``n_targets`` that vary."""
-    varying, _ = varying_of(spins)
-    conditionals = Conditionals(spins[:, varying])
-    own = gamma * len(varying) / spins.shape[1]
-    return float(np.mean([conditionals.evidence(i, own).score for i in range(len(varying))[:n_targets]]))
+    kept = stats.kept
+    conditionals = Conditionals(kept.spins())
+    own = gamma * kept.n / stats.n
+    return float(np.mean([conditionals.evidence(i, own).score for i in range(kept.n)[:n_targets]]))
 
 
 def _peak(scores: Callable[[float], Array], u: float, step: float) -> tuple[float, Array, float]:
@@ -259,3 +268,27 @@ def _peak(scores: Callable[[float], Array], u: float, step: float) -> tuple[floa
     fall = float(at_u.sum() / gamma_u - at_v.sum() / gamma_v)
     information = fall / (gamma_v - gamma_u) if v != u else 0.0
     return peak, (at_v + slope * (peak - v)) / math.exp(peak), information
+
+
+def _fit(stats: SpinStatistics, options: Options) -> Estimate:
+    n, N = stats.n, stats.N
+    n_targets = None if n * n * N * min(n, N) <= _MOST_WORK else MANY_SPINS
+    with threads_for(n):
+        fit = fit_pseudolikelihood(stats, n_targets, options.seed)
+    return Estimate(fit.gamma, fit.gamma_error, fit.H, fit.H_error, bound=fit.bound)
+
+
+def _statistic(found: Estimate, gamma: float, options: Options) -> Statistic:
+    """The score at this method's own gamma, if there is one: it is not that of others."""
+    return partial(score_at, gamma=found.gamma or gamma, n_targets=MANY_SPINS)
+
+
+METHOD = Method(
+    name="pseudolikelihood",
+    about="evidence of the conditionals, a logistic regression per spin",
+    fit=_fit,
+    statistic=_statistic,
+    needs_rows=True,
+    biased=True,
+    holds="biased, but goes on into the spin glass",
+)

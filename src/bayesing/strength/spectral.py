@@ -40,16 +40,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.polynomial.chebyshev import chebpts1, chebvander
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from ..spectrum import Spectrum, saddle, spectrum_of
-from ..types import Array, Spins
+from ..arguments import numbers
+from ..exceptions import InputError
+from ..spectrum import Spectrum, saddle
+from ..statistics import SpinStatistics
+from ..types import Array
+from ._method import Estimate, Evidence, Method, Options, Statistic, with_field
 
 LARGEST = 25.0  # of g
-_LAW_ENDS, _FADED_OUT = 0.9, 1.3
+_LAW_ENDS = 0.9  # g up to which the law of the spectrum is used
+_FADED_OUT = 1.3  # g from which nothing is made of it
 
 
 def log_evidence(g: float, s: Spectrum) -> float:
@@ -160,32 +167,30 @@ def mean_score(g: float, nu: float, n: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class SpectralFit:
-    """gamma with its standard error, the maximum of the evidence itself, and a bound it hit, if any.
-
-    ``scale`` is gamma/g.
-    """
+    """gamma with its standard error, the maximum of the evidence itself, and a bound it hit, if any."""
 
     gamma: float
     gamma_error: float
     gamma_uncorrected: float
     bound: float | None
-    scale: float
     spectrum: Spectrum
 
     def evidence(self, gamma: float) -> float:
         """ln P(D | gamma) relative to gamma = 0."""
-        return log_evidence(gamma / self.scale, self.spectrum) if gamma > 0 else 0.0
+        return log_evidence(gamma / self.spectrum.scale, self.spectrum) if gamma > 0 else 0.0
 
 
-def fit_spectral(spins: Spins, without_mean: bool = False) -> SpectralFit:
+def fit_spectral(stats: SpinStatistics, without_mean: bool = False) -> SpectralFit:
     """gamma where the score has its mean: the maximum of the evidence, corrected for the loops left out.
 
     ``without_mean`` leaves out the direction in which a mean coupling acts.
     """
-    spectrum, scale = spectrum_of(spins, without_mean)
-    nu, n = spectrum.nu, spectrum.n
-    if len(spins) < 4 or math.isinf(scale):
-        raise ValueError(f'method="spectral" needs at least 4 samples: found {len(spins)}.')
+    spectrum = stats.spectrum_without_mean if without_mean else stats.spectrum
+    nu, n, scale = spectrum.nu, spectrum.n, spectrum.scale
+    if stats.N < METHOD.least_samples or math.isinf(scale):
+        raise InputError(
+            f'method="{METHOD.name}" needs at least {METHOD.least_samples} samples: found {stats.N}.'
+        )
 
     def score_at(u: float) -> float:
         return score(math.exp(u), spectrum)
@@ -209,15 +214,14 @@ def fit_spectral(spins: Spins, without_mean: bool = False) -> SpectralFit:
         gamma_error=scale / math.sqrt(-slope) if slope < 0 else math.inf,
         gamma_uncorrected=0.0 if mode == ends[0] else math.exp(mode) * scale,
         bound=bound,
-        scale=scale,
         spectrum=spectrum,
     )
 
 
-def score_at(spins: Spins, gamma: float, without_mean: bool = False) -> float:
+def score_at(stats: SpinStatistics, gamma: float, without_mean: bool = False) -> float:
     """The score per pair at a given gamma: without a search, it tells as much of the data's gamma as the maximum."""
-    spectrum, scale = spectrum_of(spins, without_mean)
-    return score(gamma / scale, spectrum) * 2 / (spectrum.n * (spectrum.n - 1))
+    spectrum = stats.spectrum_without_mean if without_mean else stats.spectrum
+    return score(gamma / spectrum.scale, spectrum) * 2 / (spectrum.n * (spectrum.n - 1))
 
 
 def _falls(f: Callable[[float], float], u: float, step: float, ends: tuple[float, float]) -> float:
@@ -232,7 +236,7 @@ def _falls(f: Callable[[float], float], u: float, step: float, ends: tuple[float
         u, step = v, 1.5 * step
 
 
-_FEW = 128
+_UNCOMPRESSED = 128  # points that stay as they are
 _NODES = (8, 16, 32, 64)
 _ANGLES = {K: chebpts1(K) for K in _NODES}
 _TO_NODES = {K: np.linalg.inv(chebvander(_ANGLES[K], K - 1)).T for K in _NODES}
@@ -245,7 +249,7 @@ def _compress(c: Array, w: Array) -> tuple[Array, Array]:
     and K nodes leave an error of rho^-K, with the ellipse rho = t + sqrt(1 + t^2), t = 2 pi/range. It is below 1e-12
     up to a range of x of 14, that is, of c of a million. Few points stay as they are.
     """
-    if len(c) <= _FEW:
+    if len(c) <= _UNCOMPRESSED:
         return c, w
     x = np.log(c)
     middle, half = (x.max() + x.min()) / 2, max((x.max() - x.min()) / 2, 1e-9)
@@ -253,3 +257,29 @@ def _compress(c: Array, w: Array) -> tuple[Array, Array]:
     K = next((K for K in _NODES if needed <= K), _NODES[-1])
     basis = chebvander((x - middle) / half, K - 1)
     return np.exp(middle + half * _ANGLES[K]), (w @ basis) @ _TO_NODES[K].T
+
+
+def _evidence(H: ArrayLike, gamma: ArrayLike, fit: SpectralFit, scale: int) -> Array:
+    """Per spin and sample, whatever H."""
+    strengths = np.broadcast_arrays(numbers("H", H), numbers("gamma", gamma, least=0))[1]
+    return np.asarray(np.vectorize(fit.evidence, otypes=[float])(strengths) / scale)
+
+
+def _fit(stats: SpinStatistics, options: Options) -> Estimate:
+    fit = fit_spectral(stats, options.mean_coupling)
+    evidence = Evidence("curve", partial(_evidence, fit=fit, scale=stats.n * stats.N))
+    return with_field(stats.moments, fit.gamma, fit.gamma_error, options, fit.bound, evidence)
+
+
+def _statistic(found: Estimate, gamma: float, options: Options) -> Statistic:
+    return partial(score_at, gamma=gamma, without_mean=options.mean_coupling)
+
+
+METHOD = Method(
+    name="spectral",
+    about="evidence of all ring diagrams, from one eigendecomposition",
+    fit=_fit,
+    statistic=_statistic,
+    mean_coupling=True,
+    holds="any N, any fields, up to the spin glass; the most precise",
+)

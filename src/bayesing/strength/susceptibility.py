@@ -22,8 +22,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ..exceptions import InputError
 from ..moments import SpinMoments
 from ..replica import collective_variance, field, field_error, mean_coupling, overlap
+from ..statistics import SpinStatistics
+from ._method import Estimate, Method, Options, Statistic
 
 
 @dataclass(frozen=True)
@@ -43,9 +46,9 @@ def fit_susceptibility(moments: SpinMoments, with_mean_coupling: bool = False) -
     """gamma_hat, H_hat and, if asked for, J0_hat, from moments alone."""
     n, N, r, chi_sg = moments.n, moments.N, moments.r, moments.chi_sg
     if r is None or chi_sg is None:
-        raise ValueError(f'method="susceptibility" needs at least 4 samples: found {N}.')
+        raise InputError(f'method="{METHOD.name}" needs at least {METHOD.least_samples} samples: found {N}.')
     if r <= 0:
-        raise ValueError(
+        raise InputError(
             f"Expected spins that vary: found r = {r:.3g}, the mean of (1 - m_i^2)^2, in {N} samples. "
             "Leave out constant columns, or take more samples."
         )
@@ -77,3 +80,28 @@ def _collective(moments: SpinMoments) -> tuple[float, float]:
     excess = chi_lin - (1 - overlap(moments))
     share = (r / (1 - overlap(moments)) ** 2) ** 2 / n
     return share * (excess**2 - noise), share * math.sqrt(4 * excess**2 * noise + 2 * noise**2)
+
+
+def _fit(stats: SpinStatistics, options: Options) -> Estimate:
+    fit = fit_susceptibility(stats.moments, options.mean_coupling)
+    return Estimate(fit.gamma, fit.gamma_error, fit.H, fit.H_error, fit.J0, fit.J0_error)
+
+
+def _unclipped(stats: SpinStatistics) -> float:
+    return fit_susceptibility(stats.moments).unclipped
+
+
+def _statistic(found: Estimate, gamma: float, options: Options) -> Statistic:
+    return _unclipped
+
+
+METHOD = Method(
+    name="susceptibility",
+    about="closed form in moments, also of a mean coupling J0",
+    fit=_fit,
+    statistic=_statistic,
+    priors=("gaussian", "laplace"),
+    mean_coupling=True,
+    saturates=True,
+    holds="the same, any prior; no eigendecomposition",
+)

@@ -1,0 +1,64 @@
+"""What both estimators have in common: how they meet data, names and warnings, in scikit-learn's way."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .exceptions import InputError
+from .packed import PackedSpins
+from .statistics import SpinStatistics
+
+
+class SpinEstimator(BaseEstimator):
+    """An estimator of spins: arrays and data frames, :class:`SpinData` and :class:`SpinStatistics`."""
+
+    n_features_in_: int
+    feature_names_in_: Any
+
+    def _meet(self, X: Any) -> SpinStatistics:
+        """The data to fit; their number of columns, and the names, are kept."""
+        data = SpinStatistics.of(X)
+        if _is_ours(X):
+            self.n_features_in_ = data.n
+            if data.names is not None:
+                self.feature_names_in_ = np.array(data.names, dtype=object)
+            elif hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
+        else:
+            validate_data(self, X, skip_check_array=True)
+        return data
+
+    def _meet_again(self, X: Any) -> SpinStatistics:
+        """Data to look at after the fit, which must have the same columns."""
+        check_is_fitted(self)
+        data = SpinStatistics.of(X, min_samples=1)
+        if not _is_ours(X):
+            validate_data(self, X, reset=False, skip_check_array=True)
+        elif data.n != self.n_features_in_:
+            raise InputError(f"Expected {self.n_features_in_} spins (columns), as in fit: found {data.n}.")
+        elif data.names is not None and list(data.names) != self.names():
+            raise InputError("Expected the columns that fit has seen, in the same order: found other names.")
+        return data
+
+    def names(self) -> list[str]:
+        """Names of the spins: those of the columns of the data, or x0, x1, ..."""
+        check_is_fitted(self)
+        if hasattr(self, "feature_names_in_"):
+            return [str(name) for name in self.feature_names_in_]
+        return [f"x{i}" for i in range(self.n_features_in_)]
+
+
+def show(found: Iterable[Warning]) -> None:
+    """Warn, as if from the line that called the method that calls this."""
+    for warning in found:
+        warnings.warn(warning, stacklevel=3)
+
+
+def _is_ours(X: Any) -> bool:
+    return isinstance(X, SpinStatistics) or isinstance(getattr(X, "rows", None), PackedSpins)

@@ -1,0 +1,274 @@
+r"""Which method? The rules of "auto", in order, as data: the first that applies decides.
+
+``STRENGTH`` and ``COUPLINGS`` are the tables of the page *Which method when*, which is made from them. Beside the
+methods' own files and the tuples that collect them, this is the only place that names methods.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import couplings, strength
+from .arguments import Seed
+from .couplings import CouplingMethod, Couplings, Strength
+from .couplings.spectral import SpectralCouplings
+from .exceptions import InputError
+from .moments import SpinMoments
+from .replica import NEAR, stability
+from .statistics import SpinStatistics
+from .strength import Estimate, Method, Options
+from .strength import pseudolikelihood as regressions
+from .strength.susceptibility import fit_susceptibility
+from .threads import threads_for
+
+AUTO = "auto"
+LARGEST_SPECTRUM = 5000  # min(n, N) up to which an eigendecomposition is a matter of a minute
+MOST_SPINS = 5000  # for pseudo-likelihood, whose search holds some twenty matrices
+STRONG = 0.5  # a standardised coupling from which "spectral", an expansion in weak ones, is worse
+BIASED = 0.2  # its bias relative to its errors from which it is worse, because samples are many
+RUNAWAY = 1.2  # J over that of "pseudolikelihood"
+_FOR_RUNAWAY = 12  # spins whose regressions tell a runaway
+_PAIRS = 8000  # couplings from which gamma of pseudo-likelihood is taken, at least
+_SPINS = 8  # and spins
+_SAMPLES = 20_000  # or 100 n are enough for gamma, which is then as uncertain as the couplings are few
+
+M = TypeVar("M", Method, CouplingMethod)
+S = TypeVar("S")
+
+
+@dataclass(frozen=True)
+class Rule(Generic[S]):
+    """When, which method, and why: ``when`` in words for the documentation, ``applies`` and ``reason`` for data."""
+
+    when: str
+    method: str
+    applies: Callable[[S], bool]
+    reason: Callable[[S], str]
+
+
+def find(methods: tuple[M, ...], name: Any) -> M:
+    """The method of that name, or an error that lists all names."""
+    for method in methods:
+        if method.name == name:
+            return method
+    names = ", ".join([AUTO, *(method.name for method in methods)])
+    raise InputError(f"method must be one of {names}: found {name!r}.")
+
+
+# ------------------------------------------------------------------------------ how strong are the couplings
+
+
+class StrengthSituation:
+    """Data and options, and what methods say of them, each run once and only if a rule asks."""
+
+    def __init__(self, stats: SpinStatistics, options: Options) -> None:
+        self.stats, self.options = stats, options
+        self._fits: dict[str, Estimate] = {}
+
+    def fit(self, name: str) -> Estimate:
+        """What a method finds."""
+        if name not in self._fits:
+            self._fits[name] = find(strength.METHODS, name).fit(self.stats, self.options)
+        return self._fits[name]
+
+    @cached_property
+    def inverts(self) -> bool:
+        """Whether "inversion" is more precise than "spectral", as measured in docs/accuracy.md, and can be had."""
+        n, N, found = self.stats.n, self.stats.N, self.fit("spectral")
+        distance = 1 - found.gamma * stability(self.stats.moments)
+        near = distance < (0.3 if N >= 10 * n else 0.05 if N >= 3 * n else -math.inf)
+        if found.bound is not None or not near:
+            return False
+        try:
+            self.fit("inversion")
+        except InputError:  # of columns that follow from others
+            return False
+        return True
+
+    @property
+    def runs_away(self) -> bool:
+        """Whether J is far above that of the regressions of a few spins.
+
+        Deep in the spin glass a mode that hardly moves makes "spectral" and "inversion" several times too large, in
+        one data set of three. "pseudolikelihood" is a fifth too large there, in all of them.
+        """
+        found = self.fit("inversion" if self.inverts else "spectral")
+        known = found.bound is not None or self.options.mean_coupling or self.stats.rows is None
+        if known or found.gamma * stability(self.stats.moments) < 1:
+            return False
+        with threads_for(self.stats.n):
+            few = regressions.fit_pseudolikelihood(self.stats, _FOR_RUNAWAY, 0)
+        return found.gamma > RUNAWAY**2 * few.gamma
+
+
+STRENGTH: tuple[Rule[StrengthSituation], ...] = (
+    Rule(
+        "fewer than 4 samples",
+        "plefka",
+        lambda s: s.stats.N < 4,
+        lambda s: "the only method for fewer than 4 samples",
+    ),
+    Rule(
+        "a Laplace prior",
+        "susceptibility",
+        lambda s: s.options.prior == "laplace",
+        lambda s: "it holds for couplings of any prior",
+    ),
+    Rule(
+        f"$\\min(n, N) > {LARGEST_SPECTRUM}$",
+        "susceptibility",
+        lambda s: min(s.stats.n, s.stats.N) > LARGEST_SPECTRUM,
+        lambda s: f"an eigendecomposition beyond {LARGEST_SPECTRUM} would take long",
+    ),
+    Rule(
+        f"$J$ of the method below beyond the spin glass, and more than {RUNAWAY:g} times that of the regressions of "
+        f"{_FOR_RUNAWAY} spins",
+        "pseudolikelihood",
+        lambda s: s.runs_away,
+        lambda s: "deep in the spin glass, where the others run away",
+    ),
+    Rule(
+        '$1 - \\gamma r$ by "spectral" below 0.05 and $N \\ge 3n$, or below 0.3 and $N \\ge 10n$',
+        "inversion",
+        lambda s: s.inverts,
+        lambda s: "the most precise at the spin glass, with many samples",
+    ),
+    Rule("all else", "spectral", lambda s: True, lambda s: "the most precise method at every N"),
+)
+
+
+def unbiased(stats: SpinStatistics | None, moments: SpinMoments) -> tuple[float, float]:
+    """gamma and its error, for a first guess where a method's own is biased: "spectral", or what moments tell."""
+    if stats is None or not stats.has_data:
+        closed = fit_susceptibility(moments)
+        return closed.gamma, closed.gamma_error
+    found = find(strength.METHODS, "spectral").fit(stats, Options())
+    return found.gamma, found.gamma_error
+
+
+def statistic_near_glass(stats: SpinStatistics, gamma: float, options: Options) -> Callable[[Any], ArrayLike]:
+    """For "auto": the scores of "spectral" and of "pseudolikelihood".
+
+    Their errors are opposite in the spin glass, so that together they say much more than each alone.
+    """
+    spectral, regression = (find(strength.METHODS, name) for name in ("spectral", "pseudolikelihood"))
+    own = regressions.fit_pseudolikelihood(stats, regressions.MANY_SPINS, 0, gamma)
+    at = Estimate(max(own.gamma, 1 / stats.N), own.gamma_error, own.H, own.H_error)
+    scores = (spectral.statistic(at, gamma, options), regression.statistic(at, at.gamma, options))
+    return partial(_together, scores)
+
+
+def _together(statistics: tuple[Callable[[Any], ArrayLike], ...], stats: SpinStatistics) -> ArrayLike:
+    return np.array([statistic(stats) for statistic in statistics])
+
+
+# ------------------------------------------------------------------------------------------ which couplings
+
+
+class CouplingSituation:
+    """Data, the prior's name and strength if it is given, and what methods say of them, each run once."""
+
+    def __init__(self, stats: SpinStatistics, prior: str, gamma: float | None, seed: Seed) -> None:
+        self.stats, self.prior, self.gamma, self.seed = stats, prior, gamma, seed
+        self._fits: dict[str, tuple[Couplings, Strength | None]] = {}
+
+    def fit(self, name: str) -> tuple[Couplings, Strength | None]:
+        """What a method finds, and the strength of its prior, if it has one."""
+        if name not in self._fits:
+            method = find(couplings.METHODS, name)
+            given = self._strength(name) if method.priors else None
+            self._fits[name] = method.fit(self.stats, given, self.prior), given
+        return self._fits[name]
+
+    @property
+    def distance(self) -> float:
+        """To the spin glass, by "spectral"."""
+        found = self.fit("spectral")[1]
+        assert found is not None
+        return 1 - found.gamma * stability(self.stats.moments)
+
+    @property
+    def spectral(self) -> SpectralCouplings | None:
+        """What "spectral" finds; None where it finds no couplings."""
+        found = self.fit("spectral")[0]
+        return found if isinstance(found, SpectralCouplings) else None
+
+    def _strength(self, name: str) -> Strength:
+        """gamma by the method's own evidence or, if it has none, by that of "auto"."""
+        if self.gamma is not None:
+            return Strength(self.gamma)
+        stats = self.stats
+        if name == "pseudolikelihood":
+            most = max(_SAMPLES, 100 * stats.n)
+            some = stats if stats.N <= most else stats.take(slice(None, None, -(-stats.N // most)))
+            with threads_for(stats.n):
+                seed = 0 if self.seed is None else self.seed
+                fit = regressions.fit_pseudolikelihood(some, max(_SPINS, _PAIRS // stats.n), seed)
+            return Strength(fit.gamma, fit.gamma_error, fit.bound)
+        if name == "spectral":
+            _ = stats.eigenvectors  # before the eigenvalues: one decomposition gives both
+        situation = StrengthSituation(stats, Options("gaussian", False, self.seed))
+        own = any(method.name == name for method in strength.METHODS)
+        found = situation.fit(name if own else first(STRENGTH, situation).method)
+        return Strength(found.gamma, found.gamma_error, found.bound)
+
+
+COUPLINGS: tuple[Rule[CouplingSituation], ...] = (
+    Rule(
+        "a Laplace prior",
+        "pseudolikelihood",
+        lambda s: s.prior == "laplace",
+        lambda s: "the method for a Laplace prior",
+    ),
+    Rule(
+        f"more than {MOST_SPINS} spins",
+        "spectral",
+        lambda s: s.stats.n > MOST_SPINS,
+        lambda s: f"beyond {MOST_SPINS} spins pseudo-likelihood would take long",
+    ),
+    Rule(
+        "rows that were not kept",
+        "spectral",
+        lambda s: s.stats.rows is None,
+        lambda s: "sums and products are enough for it",
+    ),
+    Rule(
+        f'$1 - \\gamma r$ by "spectral" of {NEAR:g} or less',
+        "pseudolikelihood",
+        lambda s: s.distance <= NEAR,
+        lambda s: f"near the spin glass, 1 - gamma r = {s.distance:.2f}",
+    ),
+    Rule(
+        f'a standardised coupling by "spectral" of {STRONG:g} or more',
+        "pseudolikelihood",
+        lambda s: s.spectral is not None and s.spectral.largest >= STRONG,
+        lambda s: f"a coupling is strong, {s.spectral.largest if s.spectral else 0:.2f} when standardised",
+    ),
+    Rule(
+        f'a bias of "spectral" of {BIASED:g} errors or more',
+        "pseudolikelihood",
+        lambda s: s.spectral is not None and s.spectral.bias >= BIASED,
+        lambda s: (
+            f"with this many samples the bias of an expansion is visible, {s.spectral.bias if s.spectral else 0:.2f} "
+            "standard errors"
+        ),
+    ),
+    Rule(
+        "all else",
+        "spectral",
+        lambda s: True,
+        lambda s: f"couplings are many and weak, 1 - gamma r = {s.distance:.2f}",
+    ),
+)
+
+
+def first(rules: tuple[Rule[S], ...], situation: S) -> Rule[S]:
+    """The first rule that applies; the last one always does."""
+    return next(rule for rule in rules if rule.applies(situation))

@@ -1,0 +1,116 @@
+"""What a method that infers couplings is, takes and gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..conditionals import fields_of
+from ..statistics import SpinStatistics
+from ..types import Array, Indices
+
+
+class Strength(NamedTuple):
+    """gamma, the strength of the prior, with its standard error, and a bound it hit, if any."""
+
+    gamma: float
+    error: float = 0.0
+    bound: float | None = None
+
+    @property
+    def expected(self) -> float:
+        """The mean of gamma, not below 0, given estimate and error: larger where they are of the same size."""
+        if not 0 < self.error < math.inf:
+            return self.gamma
+        a = self.gamma / self.error
+        density = math.exp(-(a**2) / 2) / math.sqrt(2 * math.pi)
+        return self.gamma + self.error * density / (0.5 + math.erf(a / math.sqrt(2)) / 2)
+
+    def widen(self, errors: Array) -> Array:
+        """Errors of couplings given gamma, with ``expected`` in its place: one prior exchanged for another."""
+        n = errors.shape[1]
+        if self.gamma == 0 or self.expected == self.gamma:
+            return errors
+        variance = errors**2
+        return np.asarray(np.sqrt(variance / (1 - variance * (n / self.gamma - n / self.expected))))
+
+
+class Couplings(Protocol):
+    """Couplings with standard errors, by rows, and fields: what every method gives.
+
+    ``penalty`` is that of a method with a penalty, and ``warnings`` are for whoever asked.
+    """
+
+    @property
+    def fields(self) -> Array: ...
+    @property
+    def penalty(self) -> float | None: ...
+    @property
+    def warnings(self) -> tuple[Warning, ...]: ...
+
+    def rows(self, chosen: Any = ...) -> tuple[Array, Array]:
+        """Couplings of the spins ``chosen`` to all n, and their errors."""
+        ...
+
+    def blocks(self) -> Iterator[tuple[Indices, Array, Array]]:
+        """All rows, some at a time: their numbers, couplings and errors."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class DenseCouplings:
+    """Couplings and their standard errors (n x n, symmetric, 0 on the diagonal), and fields (n)."""
+
+    matrix: Array
+    errors: Array
+    fields: Array
+    penalty: float | None = None
+    warnings: tuple[Warning, ...] = ()
+
+    def rows(self, chosen: Any = slice(None)) -> tuple[Array, Array]:
+        """Couplings of the spins ``chosen`` to all n, and their errors."""
+        return self.matrix[chosen], self.errors[chosen]
+
+    def blocks(self) -> Iterator[tuple[Indices, Array, Array]]:
+        """All rows at once, as one block."""
+        yield np.arange(len(self.matrix)), self.matrix, self.errors
+
+
+@dataclass(frozen=True)
+class CouplingMethod:
+    """A method: what it is called, what it does in a line, and what it can do.
+
+    ``fit`` infers :class:`Couplings` from data, given the strength of a prior, 0 or more, and its name. Methods
+    without a prior, whose ``priors`` are empty, are given None.
+    """
+
+    name: str
+    about: str  # what it is, in a line
+    fit: Callable[[SpinStatistics, Strength | None, str], Couplings]
+    needs_rows: bool = False  # whether sums and products are not enough
+    least_samples: int = 2
+    priors: tuple[str, ...] = ()
+    by_rows: bool = False  # whether couplings are formed row by row, so that any number of spins will do
+    holds: str = ""  # where, in a line
+
+
+def no_couplings(stats: SpinStatistics, strength: Strength, penalty: float | None = None) -> DenseCouplings:
+    """All couplings 0, where gamma is, give or take what its error allows."""
+    n = stats.n
+    errors = np.full((n, n), math.sqrt(strength.expected / n))
+    np.fill_diagonal(errors, 0.0)
+    return DenseCouplings(np.zeros((n, n)), errors, fields_of(stats.sums, stats.N), penalty)
+
+
+def embed(block: Array, chosen: Indices, n: int, rest: float = 0.0) -> Array:
+    """The n x n matrix with ``block`` in the rows and columns ``chosen``, ``rest`` elsewhere, 0 on the diagonal."""
+    if len(chosen) < n:
+        whole = np.full((n, n), rest)
+        whole[np.ix_(chosen, chosen)] = block
+        block = whole
+    np.fill_diagonal(block, 0.0)
+    return block

@@ -1,0 +1,179 @@
+"""From data to an answer: choose a method, check that it can be used, run it, and say what to make of it.
+
+These are the functions behind :class:`~bayesing.EmpiricalBayes` and :class:`~bayesing.BoltzmannMachine`, free of
+scikit-learn. Answers are values; whoever asks shows their ``warnings``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from . import couplings, strength
+from .arguments import Seed, number
+from .choice import AUTO, COUPLINGS, STRENGTH, CouplingSituation, StrengthSituation, find, first
+from .couplings import CouplingMethod, Couplings, Strength
+from .diagnosis import Diagnosis, Phase, at_bound, diagnose, regime
+from .exceptions import BoundWarning, InputError, SaturationWarning
+from .moments import SpinMoments
+from .priors import check_prior_name
+from .statistics import SpinStatistics
+from .strength import Estimate, Method, Options
+
+
+@dataclass(frozen=True, eq=False)
+class StrengthAnswer:
+    """How strong the couplings are: the estimate, by which method and why, and where the data lie."""
+
+    estimate: Estimate
+    method: Method
+    reason: str
+    moments: SpinMoments
+    diagnosis: Diagnosis
+    options: Options
+    chosen: bool  # by the rules of "auto"
+
+    @property
+    def regime(self) -> str:
+        """Where the data lie, in words."""
+        return regime(self.diagnosis, self.method.name)
+
+    @property
+    def warnings(self) -> tuple[Warning, ...]:
+        """What the method had to say, and what follows from the diagnosis."""
+        found = self.estimate.warnings
+        if self.estimate.bound:
+            found += (BoundWarning(at_bound(self.estimate.bound, self.method.name)),)
+        if self.diagnosis.phase is Phase.EDGE:
+            others = _quoted([method.name for method in strength.METHODS if not method.saturates])
+            found += (SaturationWarning(f"The data lie {self.regime}. Try {others}."),)
+        return found
+
+
+def infer_strength(
+    data: SpinStatistics,
+    method: str = AUTO,
+    prior: str = "gaussian",
+    mean_coupling: bool = False,
+    seed: Seed = None,
+) -> StrengthAnswer:
+    """gamma, H and J0, by one of ``strength.METHODS`` or by the rules of "auto"."""
+    options = Options(prior, mean_coupling, seed)
+    check_strength(method, options)
+    _ = data.kept  # complains where nothing varies
+    situation = StrengthSituation(data, options)
+    reason, by_rule = "as asked", method == AUTO
+    if by_rule:
+        rule = first(STRENGTH, situation)
+        method, reason = rule.method, rule.reason(situation)
+        if mean_coupling and not find(strength.METHODS, method).mean_coupling:
+            raise InputError(f"mean_coupling=True needs at least 4 samples: found {data.N}.")
+    chosen = find(strength.METHODS, method)
+    _check_data(chosen, data)
+    estimate = situation.fit(method)
+    diagnosis = diagnose(estimate, chosen, data.moments)
+    return StrengthAnswer(estimate, chosen, reason, data.moments, diagnosis, options, by_rule)
+
+
+def check_strength(method: Any, options: Options) -> None:
+    """Raise an error where names are unknown or do not go together, before any data are looked at."""
+    check_prior_name(options.prior)
+    if method == AUTO:
+        return
+    chosen = find(strength.METHODS, method)
+    if options.mean_coupling and not chosen.mean_coupling:
+        raise InputError(
+            f'mean_coupling must be False with method="{chosen.name}", which cannot estimate it: found '
+            f"{options.mean_coupling!r}."
+        )
+    _check_prior(chosen, options.prior, strength.METHODS)
+
+
+@dataclass(frozen=True, eq=False)
+class CouplingAnswer:
+    """Which couplings: with errors, by which method and why, and the strength of the prior, if there is one."""
+
+    couplings: Couplings
+    strength: Strength | None
+    method: CouplingMethod
+    reason: str
+
+    @property
+    def warnings(self) -> tuple[Warning, ...]:
+        """What the method had to say, and what is to be said of gamma."""
+        found = self.couplings.warnings
+        if self.strength is None:
+            return found
+        if self.strength.bound:
+            found += (BoundWarning(at_bound(self.strength.bound, self.method.name)),)
+        elif self.strength.gamma == 0:
+            text = (
+                "The data show no couplings: gamma and all couplings are 0. Their errors allow for couplings as "
+                "strong as the error of gamma does."
+            )
+            found += (BoundWarning(text),)
+        return found
+
+
+def infer_couplings(
+    data: SpinStatistics, method: str = AUTO, prior: str = "gaussian", gamma: Any = AUTO, seed: Seed = None
+) -> CouplingAnswer:
+    """Couplings and fields, by one of ``couplings.METHODS`` or by the rules of "auto"."""
+    situation = CouplingSituation(data, prior, check_couplings(method, prior, gamma), seed)
+    reason = "as asked"
+    if method == AUTO:
+        _ = data.kept  # complains where nothing varies
+        rule = first(COUPLINGS, situation)
+        method, reason = rule.method, rule.reason(situation)
+    chosen = find(couplings.METHODS, method)
+    _check_data(chosen, data)
+    found, given = situation.fit(method)
+    return CouplingAnswer(found, given, chosen, reason)
+
+
+def check_couplings(method: Any, prior: str, gamma: Any) -> float | None:
+    """gamma, if it is given; an error where names are unknown or do not go together."""
+    chosen = None if method == AUTO else find(couplings.METHODS, method)
+    check_prior_name(prior)
+    if chosen is not None and (chosen.priors or prior != "gaussian"):
+        _check_prior(chosen, prior, couplings.METHODS)
+    if isinstance(gamma, str) and gamma == AUTO:
+        return None
+    if chosen is not None and not chosen.priors:
+        raise InputError(
+            f'gamma must be "auto" with method="{chosen.name}", which has no prior: found {gamma!r}.'
+        )
+    value = number("gamma", gamma, least=0)
+    if value == 0:
+        raise InputError('gamma must be "auto" or above 0: found 0, which leaves no couplings to infer.')
+    return value
+
+
+def _check_prior(method: Method | CouplingMethod, prior: str, methods: tuple[Any, ...]) -> None:
+    if prior in method.priors:
+        return
+    others = [other.name for other in methods if prior in other.priors]
+    expected = " or ".join(f'"{name}"' for name in method.priors) or '"gaussian"'
+    raise InputError(
+        f'prior must be {expected} with method="{method.name}": found "{prior}". It goes with {_quoted(others)}.'
+    )
+
+
+def _check_data(method: Method | CouplingMethod, data: SpinStatistics) -> None:
+    if data.N < method.least_samples:
+        raise InputError(
+            f'method="{method.name}" needs at least {method.least_samples} samples: found {data.N}.'
+        )
+    if method.needs_rows and data.rows is None:
+        methods: tuple[Any, ...] = strength.METHODS if isinstance(method, Method) else couplings.METHODS
+        others = [other.name for other in methods if not other.needs_rows]
+        raise InputError(
+            f'method="{method.name}" needs all rows at once: found sums and products alone, of data that were read '
+            f"in batches. {_quoted(others)} need no rows."
+        )
+
+
+def _quoted(names: list[str]) -> str:
+    """Names in quotes, the last after "or"."""
+    quoted = [f'"{name}"' for name in names]
+    return " or ".join(filter(None, [", ".join(quoted[:-1]), *quoted[-1:]]))

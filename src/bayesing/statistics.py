@@ -1,0 +1,311 @@
+r"""The one data object: what is known of N samples of n spins, each thing computed once, when first asked for.
+
+It holds the rows as bits (:mod:`bayesing.packed`) or, for data that were read in batches, the sums of the spins and
+:math:`X^T X`, which is all that most methods need. Everything else follows: the Gram matrix of the smaller side, the
+moments, and the eigenvalues and eigenvectors of the correlations
+
+.. math:: D = Z^T Z/N, \qquad z_i = (s_i - m_i)/\sqrt{v_i}, \quad v_i = 1 - m_i^2 ,
+
+of the spins that vary. The data say nothing of the couplings of constant spins: ``kept`` is the same without them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .exceptions import ConstantSpinsError, InputError
+from .moments import SpinMoments, moments_from, overlap_of
+from .packed import Gram, PackedSpins, integers_up_to
+from .spectrum import Spectrum
+from .spins import pack_spins
+from .types import Array, Indices, Integers, Spins
+
+_ALL_ONES = "1"  # the encoding of data that hold nothing but 1, which agrees with all others
+_BLOCK = 2**21  # numbers standardised at a time: 16 megabytes
+
+
+class Folded(NamedTuple):
+    """What is kept of rows that are not: their sums and X^T X."""
+
+    sums: Integers
+    cross: Gram
+
+
+@dataclass(frozen=True, eq=False)
+class SpinStatistics:
+    """N samples of n spins, as rows of bits or folded into sums and products; ``names`` are those of the columns.
+
+    >>> stats = SpinStatistics.of([[1, 1, -1], [1, -1, 1]]) + SpinStatistics.of([[-1, 1, 1]])
+    >>> stats.N, stats.sums.tolist(), stats.moments.M
+    (3, [1, 1, 1], 0.3333333333333333)
+    """
+
+    N: int
+    n: int
+    rows: PackedSpins | None
+    folded: Folded | None = None
+    names: tuple[str, ...] | None = None
+    encoding: str = "±1"
+
+    @classmethod
+    def of(cls, X: Any, *, min_samples: int = 2, min_spins: int = 2) -> SpinStatistics:
+        """Of an array, a data frame, a :class:`SpinData`, or of statistics, which are returned as they are."""
+        if isinstance(X, SpinStatistics):
+            return X
+        rows, encoding = getattr(X, "rows", None), getattr(X, "encoding", "±1")
+        if isinstance(rows, PackedSpins):
+            return cls(len(rows), rows.n, rows, names=X.names, encoding=encoding)
+        rows, encoding = pack_spins(X, min_samples=min_samples, min_spins=min_spins)
+        return cls(len(rows), rows.n, rows, names=_names_of(X), encoding=encoding)
+
+    @classmethod
+    def of_batches(cls, batches: Iterable[Any]) -> SpinStatistics:
+        """Of data that arrive some rows at a time, the same to the last bit as those of all rows at once.
+
+        Rows are kept as bits as long as there are no more of them than spins; from then on X^T X, n^2 numbers.
+        """
+        total: SpinStatistics | None = None
+        for batch in batches:
+            part = cls.of(batch, min_samples=1)
+            total = part if total is None else total + part
+            if total.rows is not None:
+                total = total.without_rows()
+        if total is None:
+            raise InputError("Expected at least one batch of spins: found none.")
+        return total
+
+    def __add__(self, other: SpinStatistics) -> SpinStatistics:
+        """All samples of both, exact. They must have the same columns, in the same encoding."""
+        if not isinstance(other, SpinStatistics):
+            return NotImplemented
+        names, encoding = self._common(other)
+        N = self.N + other.N
+        if self.rows is not None and other.rows is not None:
+            rows = PackedSpins.stacked([self.rows, other.rows])
+            return SpinStatistics(N, self.n, rows, None, names, encoding)
+        cross = self.cross.astype(integers_up_to(N))
+        cross += other.cross
+        return SpinStatistics(N, self.n, None, Folded(self.sums + other.sums, cross), names, encoding)
+
+    def without_rows(self) -> SpinStatistics:
+        """The same folded, where samples outnumber spins: less to keep and to send. Otherwise rows are the least."""
+        if self.rows is None or self.N <= self.n:
+            return self
+        folded = Folded(self.sums, self.gram)
+        return SpinStatistics(self.N, self.n, None, folded, self.names, self.encoding)
+
+    @cached_property
+    def sums(self) -> Integers:
+        """Of each spin over the samples."""
+        return self._rows.sums() if self.folded is None else self.folded.sums
+
+    @cached_property
+    def gram(self) -> Gram:
+        """The Gram matrix of the smaller side, of whole numbers: X^T X where N > n, else X X^T."""
+        return self.cross if self.N > self.n else self._rows.samples_gram()
+
+    @cached_property
+    def cross(self) -> Gram:
+        """X^T X, n x n, whichever side is smaller."""
+        return self._rows.spins_gram() if self.folded is None else self.folded.cross
+
+    @cached_property
+    def moments(self) -> SpinMoments:
+        """Moments of all spins, the constant ones included."""
+        if self.N < 2:
+            raise InputError(f"At least 2 samples are needed: found n_samples={self.N}.")
+        return moments_from(self.N, self.sums, self.gram, None if self.N > self.n else self.rows)
+
+    @cached_property
+    def varying(self) -> Indices:
+        """Which spins are not the same in all samples."""
+        return np.flatnonzero(np.abs(self.sums) < self.N)
+
+    @cached_property
+    def kept(self) -> SpinStatistics:
+        """The same data without constant spins; at least two spins must vary."""
+        if len(self.varying) < 2:
+            raise ConstantSpinsError(
+                f"Expected at least 2 spins (columns) that vary between samples: found {len(self.varying)} of "
+                f"{self.n}, which says nothing about couplings."
+            )
+        return self if len(self.varying) == self.n else self.select(self.varying)
+
+    def select(self, columns: Indices) -> SpinStatistics:
+        """Some of the spins."""
+        names = None if self.names is None else tuple(self.names[j] for j in columns)
+        square = np.ix_(columns, columns)
+        if self.folded is not None:
+            folded = Folded(self.sums[columns], self.cross[square])
+            return SpinStatistics(self.N, len(columns), None, folded, names, self.encoding)
+        part = SpinStatistics(self.N, len(columns), self._rows.columns(columns), None, names, self.encoding)
+        if "cross" in self.__dict__:
+            part.__dict__["cross"] = self.cross[square]
+        return part
+
+    @property
+    def has_data(self) -> bool:
+        """Whether there are rows, or products, and not a summary alone."""
+        return self.rows is not None or self.folded is not None
+
+    def summary(self) -> SpinStatistics:
+        """What was computed so far of a small size, such as moments and eigenvalues, without the data themselves."""
+        part = SpinStatistics(self.N, self.n, None, None, self.names, self.encoding)
+        known = ("sums", "moments", "varying", "spectrum", "spectrum_without_mean")
+        part.__dict__.update({name: self.__dict__[name] for name in known if name in self.__dict__})
+        return part
+
+    def take(self, samples: Any) -> SpinStatistics:
+        """Some of the samples, by a slice or by their numbers; the rows are needed."""
+        rows = self._rows[samples]
+        return SpinStatistics(len(rows), self.n, rows, None, self.names, self.encoding)
+
+    def spins(self) -> Spins:
+        """The rows as int8, ±1."""
+        return self._rows.unpack()
+
+    @property
+    def magnetisations(self) -> Array:
+        """The mean of each spin."""
+        return np.asarray(self.sums / self.N)
+
+    @property
+    def overlap(self) -> float:
+        """q, the mean of squared magnetisations, without bias."""
+        return overlap_of(self.sums, self.N)
+
+    def covariance(self) -> Array:
+        """C = X^T X/N - m m^T of all spins, n x n."""
+        m = self.magnetisations
+        return np.asarray(self.cross / self.N - np.outer(m, m))
+
+    def largest_pair_sum(self, offset: float) -> float:
+        """``N max_{i<j} |d_ij - offset|``, d_ij the mean of S_i S_j."""
+        spins = None if self.N > self.n else self.spins().astype(np.float32)
+        largest, step = 0.0, max(1, _BLOCK // self.n)
+        for start in range(0, self.n - 1, step):
+            part = slice(start, start + step)
+            sums = self.cross[part, start:] if spins is None else spins[:, part].T @ spins[:, start:]
+            pairs = sums[np.arange(sums.shape[1]) > np.arange(len(sums))[:, None]]
+            largest = max(largest, *(abs(float(end) - self.N * offset) for end in (pairs.min(), pairs.max())))
+        return largest
+
+    @cached_property
+    def correlations(self) -> Array:
+        """D = Z^T Z/N of the spins that vary or, where N is not larger than their number, Z Z^T/N."""
+        kept = self.kept
+        if kept is not self:
+            return kept.correlations
+        m = self.magnetisations
+        v = 1 - m**2
+        if self.N > self.n:
+            D = self.gram / self.N
+            D -= np.outer(m, m)
+            D /= np.sqrt(np.outer(v, v))
+            return np.asarray(D)
+        D = np.zeros((self.N, self.N))
+        spins, step = self.spins(), max(1, _BLOCK // self.N)
+        for start in range(0, self.n, step):
+            part = slice(start, start + step)
+            Z = (spins[:, part] - m[part]) / np.sqrt(v[part])
+            D += Z @ Z.T / self.N
+        return D
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """Eigenvalues of the correlations of the spins that vary, n of them; those that are 0 as one group."""
+        kept = self.kept
+        eigen = kept.__dict__.get("_eigen")
+        return kept._spectrum(kept.correlations if eigen is None else eigen[0], 0, self.n)
+
+    @cached_property
+    def spectrum_without_mean(self) -> Spectrum:
+        r"""The same without the direction in which a mean coupling acts, scaled to the mean 1.
+
+        A mean coupling J0/n acts in the direction :math:`u_i \propto \sqrt{v_i}` alone, which makes one large
+        eigenvalue.
+        """
+        kept = self.kept
+        D, v = kept.correlations, 1 - kept.magnetisations**2
+        u = np.sqrt(v / v.sum())
+        if kept.N > kept.n:
+            Du = D @ u
+            D = D + (u @ Du) * np.outer(u, u) - np.outer(u, Du) - np.outer(Du, u)
+        else:  # Z u is the sum of the spins, less its mean
+            along = (kept.spins().sum(axis=1) - kept.magnetisations.sum()) / math.sqrt(v.sum())
+            D = D - np.outer(along, along) / kept.N
+        return kept._spectrum(D, 1, self.n)
+
+    @cached_property
+    def eigenvectors(self) -> Array:
+        """Of the correlations of the spins that vary, in the order of the spectrum; of its group of zeros none.
+
+        Where eigenvalues are needed as well, ask for the eigenvectors first: one decomposition gives both.
+        """
+        kept = self.kept
+        if kept is not self:
+            return kept.eigenvectors
+        d, U = self._eigen
+        if self.N > self.n:
+            return U
+        m = self.magnetisations
+        Z = (self.spins() - m) / np.sqrt(1 - m**2)
+        return np.asarray(Z.T @ (U[:, 1:] / np.sqrt(self.N * np.maximum(d[1:], 1e-12))))
+
+    @cached_property
+    def _eigen(self) -> tuple[Array, Array]:
+        d, U = np.linalg.eigh(self.correlations)
+        return d, U
+
+    def _spectrum(self, of: Array, n_out: int, n_all: int) -> Spectrum:
+        """From D or its eigenvalues in order, ``n_out`` directions of which were projected to 0."""
+        d = of if of.ndim == 1 else np.linalg.eigvalsh(of)
+        N, n = self.N, self.n - n_out
+        if N > self.n:
+            d, w = d[n_out:], np.ones(n)
+        else:  # the first is 0, because Z is centred
+            d, w = np.append(d[1:], 0.0), np.append(np.ones(N - 1), n - N + 1.0)
+        d = np.maximum(d, 0.0)
+        stretch = n / float(w @ d) if n_out else 1.0
+        q = max(self.overlap, 0.0)
+        scale = n_all / n * (stretch / (1 - q)) ** 2 if q < 1 else math.inf
+        return Spectrum(np.asarray(stretch * d), w, N - 1, scale)
+
+    @property
+    def _rows(self) -> PackedSpins:
+        if self.rows is None:
+            raise InputError(
+                "The rows themselves are needed: found statistics that do not keep them. Give all rows at once."
+            )
+        return self.rows
+
+    def _common(self, other: SpinStatistics) -> tuple[tuple[str, ...] | None, str]:
+        """Names and encoding of both, or an error that says how they differ."""
+        if self.n != other.n:
+            raise InputError(f"Expected statistics of {self.n} spins (columns), as before: found {other.n}.")
+        for j, (a, b) in enumerate(zip(self.names or (), other.names or (), strict=False)):
+            if a != b:
+                raise InputError(
+                    f"Expected the same columns as before, {a!r} as number {j + 1}: found {b!r}."
+                )
+        encodings = {self.encoding, other.encoding} - {_ALL_ONES}
+        if len(encodings) > 1:
+            raise InputError(
+                f"Expected the same encoding as before, {self.encoding}: found {other.encoding}. Recode the "
+                "data to ±1 first."
+            )
+        return self.names or other.names, encodings.pop() if encodings else _ALL_ONES
+
+
+def _names_of(X: Any) -> tuple[str, ...] | None:
+    """Names of the columns of a data frame, if all of them are texts."""
+    names: Sequence[Any] | None = getattr(X, "columns", None)
+    if names is None or not all(isinstance(name, str) for name in names):
+        return None
+    return tuple(names)

@@ -1,0 +1,105 @@
+"""What a method that infers the strength of the couplings is, takes and gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from numpy.typing import ArrayLike
+
+from ..arguments import Seed
+from ..moments import SpinMoments
+from ..replica import field, field_error, mean_coupling
+from ..statistics import SpinStatistics
+from ..types import Array
+
+
+class Options(NamedTuple):
+    """What a method is told: the prior of the couplings, whether they have a mean, and a seed."""
+
+    prior: str = "gaussian"
+    mean_coupling: bool = False
+    seed: Seed = None
+
+
+class Evidence(NamedTuple):
+    """The log evidence per spin and sample as a function of (H, gamma): a "curve" in gamma alone, or a "surface"."""
+
+    kind: Literal["curve", "surface"]
+    at: Callable[[ArrayLike, ArrayLike], Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What every method gives: gamma, H and J0 (0 unless asked for) with standard errors.
+
+    ``bound`` is the end of its range that gamma ran into, if any. ``case`` says where the evidence has its maximum,
+    if a method knows. ``warnings`` are for whoever asked.
+    """
+
+    gamma: float
+    gamma_error: float
+    H: float
+    H_error: float
+    J0: float = 0.0
+    J0_error: float = 0.0
+    bound: float | None = None
+    case: str | None = None
+    evidence: Evidence | None = None
+    warnings: tuple[Warning, ...] = ()
+
+    @property
+    def J(self) -> float:
+        """The square root of gamma."""
+        return math.sqrt(self.gamma)
+
+    @property
+    def J_error(self) -> float:
+        """Standard error of J: half the length of the image of that of gamma, so that it stays finite at 0."""
+        if math.isinf(self.gamma_error):
+            return math.inf
+        low = max(self.gamma - self.gamma_error, 0.0)
+        return (math.sqrt(self.gamma + self.gamma_error) - math.sqrt(low)) / 2
+
+
+Statistic = Callable[[SpinStatistics], ArrayLike]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method: what it is called, what it does in a line, and what it can do.
+
+    ``fit`` infers an :class:`Estimate`. ``statistic`` gives, for data about which this was inferred and a first guess
+    of gamma above 0, a function of data that rises with their gamma, for calibration by simulation.
+    """
+
+    name: str
+    about: str  # what it is, in a line
+    fit: Callable[[SpinStatistics, Options], Estimate]
+    statistic: Callable[[Estimate, float, Options], Statistic]
+    needs_rows: bool = False  # whether sums and products are not enough
+    least_samples: int = 4
+    priors: tuple[str, ...] = ("gaussian",)
+    mean_coupling: bool = False  # whether it can estimate J0
+    saturates: bool = False  # gamma cannot grow beyond the edge of the spin glass
+    biased: bool = (
+        False  # gamma is off even where theory holds, so that calibration starts from another method's
+    )
+    holds: str = ""  # where, in a line
+
+
+def with_field(
+    moments: SpinMoments,
+    gamma: float,
+    gamma_error: float,
+    options: Options,
+    bound: float | None = None,
+    evidence: Evidence | None = None,
+) -> Estimate:
+    """An estimate of gamma with the field, and J0 if asked for, that replica-symmetric theory has for it."""
+    J0, J0_error = mean_coupling(moments, gamma) if options.mean_coupling else (0.0, 0.0)
+    H = field(moments, gamma, J0)
+    H_error = field_error(moments, gamma, gamma_error, J0, J0_error)
+    return Estimate(gamma, gamma_error, H, H_error, J0, J0_error, bound, evidence=evidence)
