@@ -15,6 +15,11 @@ def random_spins(N, n, seed=0, p=0.7):
     return np.where((rng.random((N, n)) < p * np.linspace(0.5, 1, n)) ^ common, 1, -1).astype(np.int8)
 
 
+def stats(X):
+    """The data object of an array."""
+    return bs.SpinStatistics.of(X)
+
+
 spin_arrays = st.integers(2, 9).flatmap(
     lambda n: st.lists(st.lists(st.sampled_from([-1, 1]), min_size=n, max_size=n), min_size=2, max_size=14)
 )

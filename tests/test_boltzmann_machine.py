@@ -11,14 +11,14 @@ from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 import bayesing as bs
-from bayesing import boltzmann_machine
-from bayesing.couplings import spectral
+from bayesing import choice
+from bayesing.couplings import Strength, spectral
 from bayesing.couplings.pseudolikelihood import fit_couplings
 from bayesing.couplings.spectral import posterior
 from bayesing.strength.pseudolikelihood import fit_pseudolikelihood
 from bayesing.strength.spectral import fit_spectral
 
-from samples import random_model, random_spins
+from samples import random_model, random_spins, stats
 
 SIM = bs.simulate(30, 200, J=0.7, H=0.2, seed=2, sweeps=5)
 METHODS = ["pseudolikelihood", "spectral", "naive_mean_field", "tap", "independent_pair"]
@@ -44,11 +44,11 @@ def test_every_method_has_the_same_attributes(method):
 
 def test_gamma_is_that_of_the_methods_own_evidence():
     bm = fit(method="pseudolikelihood")
-    assert bm.gamma_ == fit_pseudolikelihood(SIM.spins).gamma and bm.penalty_ == 2 * 30 / bm.gamma_
-    assert (bm.couplings_ == fit_couplings(SIM.spins, bm.gamma_).matrix).all()
+    assert bm.gamma_ == fit_pseudolikelihood(stats(SIM.spins)).gamma and bm.penalty_ == 2 * 30 / bm.gamma_
+    assert (bm.couplings_ == fit_couplings(stats(SIM.spins), bm.gamma_).matrix).all()
     bm = fit(method="spectral")
-    assert bm.gamma_ == fit_spectral(SIM.spins).gamma
-    assert bm.couplings_ == pytest.approx(posterior(SIM.spins, bm.gamma_).rows()[0], abs=1e-12)
+    assert bm.gamma_ == pytest.approx(fit_spectral(stats(SIM.spins)).gamma, rel=1e-12)
+    assert bm.couplings_ == pytest.approx(posterior(stats(SIM.spins), bm.gamma_).rows()[0], abs=1e-12)
     assert fit(method="spectral", gamma=0.3).gamma_ == 0.3
     assert fit(method="pseudolikelihood", gamma=0.3).penalty_ == 200
 
@@ -81,15 +81,15 @@ def test_auto_takes_the_better_method():
 
 
 def test_auto_where_pseudolikelihood_would_take_long(monkeypatch):
-    monkeypatch.setattr(boltzmann_machine, "_MOST_SPINS", 20)
+    monkeypatch.setattr(choice, "MOST_SPINS", 20)
     bm = fit(bs.simulate(30, 200, J=1.4, seed=2, sweeps=5).spins)
     assert bm.method_ == "spectral" and "take long" in bm.reason_
 
 
 def test_few_spins_will_do_for_gamma(monkeypatch):
-    monkeypatch.setattr(boltzmann_machine, "_PAIRS", 8 * 30)
+    monkeypatch.setattr(choice, "_PAIRS", 8 * 30)
     one, two = (fit(method="pseudolikelihood", random_state=3) for _ in range(2))
-    assert one.gamma_ == two.gamma_ == fit_pseudolikelihood(SIM.spins, 8, 3).gamma
+    assert one.gamma_ == two.gamma_ == fit_pseudolikelihood(stats(SIM.spins), 8, 3).gamma
     assert fit(method="pseudolikelihood").gamma_ == fit(method="pseudolikelihood").gamma_ != one.gamma_
 
 
@@ -97,17 +97,18 @@ def test_some_samples_will_do_for_gamma(monkeypatch):
     """Spread over all of the data, and not for the couplings."""
     X = bs.simulate(12, 6000, J=0.7, H=0.2, seed=1, sweeps=5).spins
     whole = fit(X, method="pseudolikelihood")
-    monkeypatch.setattr(boltzmann_machine, "_SAMPLES", 2000)
+    monkeypatch.setattr(choice, "_SAMPLES", 2000)
     part = fit(X, method="pseudolikelihood")
-    assert part.gamma_ == fit_pseudolikelihood(X[::3]).gamma != whole.gamma_
+    assert part.gamma_ == fit_pseudolikelihood(stats(X[::3])).gamma != whole.gamma_
     assert part.gamma_ == pytest.approx(whole.gamma_, rel=0.05)
     assert part.couplings_ == pytest.approx(whole.couplings_, abs=0.002)
 
 
 @pytest.mark.parametrize("method", ["pseudolikelihood", "spectral"])
 def test_strongest_is_the_top_of_the_sorted_matrix(method, monkeypatch):
-    bm = fit(method=method)
     monkeypatch.setattr(spectral, "_BLOCK", 120)  # four rows at a time
+    monkeypatch.setattr(spectral, "_DENSE", 10)
+    bm = fit(method=method)
     i, j = np.triu_indices(30, 1)
     order = np.argsort(-np.abs(bm.couplings_[i, j]))[:7]
     top = bm.strongest(7)
@@ -124,11 +125,27 @@ def test_strongest_is_the_top_of_the_sorted_matrix(method, monkeypatch):
     assert [c.J for c in edges] == pytest.approx(bm.couplings_[i, j])
 
 
-def test_spectral_forms_no_matrix_unless_asked():
+@pytest.mark.parametrize("dense", [10, 100])
+def test_spectral_forms_a_matrix_of_few_spins_once_and_none_of_many(dense, monkeypatch):
+    monkeypatch.setattr(spectral, "_DENSE", dense)
     bm = fit(method="spectral")
     bm.strongest(3)
-    assert bm._dense is None
+    assert ("_dense" in bm._answer.couplings.posterior.__dict__) == (dense == 100)
     assert bm.couplings_ is bm.couplings_
+
+
+def test_batches_give_the_same_to_the_last_bit():
+    X = SIM.spins
+    assert len(X) > X.shape[1]
+    folded = bs.SpinStatistics.of_batches(np.array_split(X, 5))
+    once, again = fit(X, method="spectral"), fit(folded, method="spectral")
+    assert (again.couplings_ == once.couplings_).all() and (again.fields_ == once.fields_).all()
+    assert (again.coupling_errors_ == once.coupling_errors_).all() and again.gamma_ == once.gamma_
+    assert fit(folded).method_ == "spectral" and "enough" in fit(folded).reason_
+    with pytest.raises(ValueError, match='method="pseudolikelihood" needs all rows at once'):
+        fit(folded, method="pseudolikelihood")
+    for method in ("naive_mean_field", "tap", "independent_pair"):
+        assert (fit(folded, method=method).couplings_ == fit(X, method=method).couplings_).all()
 
 
 def test_score_is_the_mean_log_conditional():
@@ -189,10 +206,14 @@ def test_no_couplings_is_said_and_has_errors():
         bm = fit(X)
     assert bm.gamma_ == 0 and not bm.couplings_.any() and bm.method_ == "spectral"
     error = bm.coupling_errors_[0, 1]
-    expected = fit_spectral(X).gamma_error * np.sqrt(2 / np.pi)  # the mean of half a normal distribution
+    expected = fit_spectral(stats(X)).gamma_error * np.sqrt(
+        2 / np.pi
+    )  # the mean of half a normal distribution
     assert error == pytest.approx(np.sqrt(expected / 60)) and bm.coupling_errors_[3, 3] == 0
     assert np.tanh(bm.fields_).mean() == pytest.approx(X.mean(), rel=0.1)
-    conditionals = [fit_pseudolikelihood(bs.simulate(60, 50, J=0.0, seed=k).spins).gamma for k in range(9)]
+    conditionals = [
+        fit_pseudolikelihood(stats(bs.simulate(60, 50, J=0.0, seed=k).spins)).gamma for k in range(9)
+    ]
     seed = conditionals.index(0.0)
     with pytest.warns(bs.BoundWarning, match="show no couplings"):
         bm = fit(bs.simulate(60, 50, J=0.0, seed=seed).spins, method="pseudolikelihood")
@@ -204,12 +225,12 @@ def test_a_gamma_that_is_hardly_known_widens_errors():
     gamma, error = 0.03, 0.05
     x = np.linspace(0, 1, 100_001)
     weight = np.exp(-((x - gamma) ** 2) / (2 * error**2))
-    strength = boltzmann_machine.Strength(gamma, error)
+    strength = Strength(gamma, error)
     assert strength.expected == pytest.approx((x @ weight) / weight.sum(), rel=1e-3)
     information = np.array([[0.0, 5.0, 1e6]])  # what the data say of three couplings
     given = np.sqrt(1 / (information + 3 / gamma))
     assert strength.widen(given) == pytest.approx(np.sqrt(1 / (information + 3 / strength.expected)))
-    assert boltzmann_machine.Strength(gamma, gamma / 6).widen(given) == pytest.approx(given, rel=1e-6)
+    assert Strength(gamma, gamma / 6).widen(given) == pytest.approx(given, rel=1e-6)
 
 
 @pytest.mark.parametrize("method", ["spectral", "pseudolikelihood"])
@@ -240,7 +261,7 @@ def test_a_search_that_does_not_end_is_said(monkeypatch):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"method": "magic"}, "method must be one of auto, pseudolikelihood, .*: found 'magic'"),
+        ({"method": "magic"}, "method must be one of auto, spectral, pseudolikelihood, .*: found 'magic'"),
         ({"prior": "uniform"}, "prior must be one of gaussian, laplace: found 'uniform'"),
         ({"prior": "laplace", "method": "spectral"}, 'prior must be "gaussian" with method="spectral"'),
         ({"prior": "laplace", "method": "tap"}, 'prior must be "gaussian" with method="tap"'),
@@ -259,7 +280,7 @@ def test_wrong_parameters(parameters, message):
 def test_wrong_data():
     with pytest.raises(ValueError, match="at least 4 samples: found 3"):
         fit(SIM.spins[:3])
-    with pytest.raises(ValueError, match="that vary: found 0 of 3"):
+    with pytest.raises(ValueError, match="that vary between samples: found 0 of 3"):
         fit(np.ones((5, 3)))
     with pytest.raises(ValueError, match="expecting 30 features"):
         fit().score(SIM.spins[:, :4])

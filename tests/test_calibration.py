@@ -1,6 +1,7 @@
 """Intervals: a surface that is known, coverage of a model that is known, and the whole on simulated data."""
 
 import math
+import pickle
 import warnings
 from dataclasses import replace
 
@@ -12,9 +13,12 @@ from numpy.testing import assert_allclose
 import bayesing as bs
 from bayesing import calibration
 from bayesing.calibration import Point, Setting, Surface, Window
-from bayesing.moments import moments_of
+from bayesing.choice import statistic_near_glass
+from bayesing.strength import Options
 from bayesing.strength.plefka import fit_plefka
 from bayesing.strength.spectral import score_at
+
+from samples import stats
 
 WINDOW = Window(Point(0.2, -0.1), Point(0.6, 0.3))
 
@@ -165,7 +169,7 @@ def test_a_statistic_must_be_finite(spins):
 
 
 def squared_correlations(spins):
-    m = moments_of(spins)
+    m = bs.SpinMoments.of(spins)
     return m.C2, m.Omega
 
 
@@ -174,12 +178,20 @@ def test_any_statistic_will_do(spins):
     assert found.J[0] < 0.6 < found.J[1]
 
 
-def test_moments_are_enough_for_some_methods(spins):
-    eb = bs.EmpiricalBayes("susceptibility")
-    from_spins = eb.fit(spins).interval(n_simulations=40)
-    assert eb.fit_moments(bs.SpinMoments.of(spins)).interval(n_simulations=40) == from_spins
-    with pytest.raises(ValueError, match="statistic needs the spins"):
-        eb.interval(statistic=noise)
+@pytest.mark.parametrize("method", ["susceptibility", "spectral", "plefka"])
+def test_an_estimator_that_was_pickled_needs_no_data_for_its_interval(method, spins):
+    eb = bs.EmpiricalBayes(method).fit(spins)
+    expected = eb.interval(n_simulations=40)
+    again = pickle.loads(pickle.dumps(eb))
+    assert not again._data.has_data
+    if method == "plefka":  # whose first guess is that of another method, from moments alone
+        assert_allclose(again.interval(n_simulations=40).J, expected.J, rtol=0.2)
+    else:
+        assert again.interval(n_simulations=40) == expected
+    with pytest.raises(ValueError, match="The rows themselves are needed"):
+        again.interval(statistic=noise)
+    kept = pickle.loads(pickle.dumps(bs.EmpiricalBayes(method, keep_data=True).fit(spins)))
+    kept.interval(statistic=squared_correlations, n_simulations=40)
 
 
 def test_fields_that_differ_are_fitted():
@@ -213,7 +225,7 @@ def test_in_the_spin_glass_two_scores_are_compared():
 
 
 def test_the_angle_of_the_paper_s_estimator_goes_on_beyond_infinity(spins):
-    fit = fit_plefka(moments_of(spins))
+    fit = fit_plefka(bs.SpinMoments.of(spins))
     assert math.tan(fit.angle) == pytest.approx(fit.gamma) and fit.case == "interior"
     assert replace(fit, phi2=-fit.phi2).angle == pytest.approx(math.pi - fit.angle)
     assert replace(fit, Phi=-fit.Phi).angle == pytest.approx(-fit.angle)
@@ -253,8 +265,9 @@ def test_near_the_spin_glass_a_mean_coupling_is_left_out_of_the_score():
     X = bs.simulate(40, 60, J=1.3, J0=0.5, sampler="temper", seed=2).spins
     eb = bs.EmpiricalBayes(mean_coupling=True).fit(X)
     assert eb.at_distance_ < 0.2
-    spectral, _ = eb._statistic(eb.gamma_)(X)
-    assert spectral == score_at(X, eb.gamma_, without_mean=True) != score_at(X, eb.gamma_)
+    options = Options("gaussian", mean_coupling=True)
+    spectral, _ = statistic_near_glass(stats(X), eb.gamma_, options)(stats(X))
+    assert spectral == score_at(stats(X), eb.gamma_, without_mean=True) != score_at(stats(X), eb.gamma_)
 
 
 def test_simulated_data_that_say_nothing_are_not_taken_for_the_users():

@@ -4,12 +4,12 @@ import pytest
 import bayesing as bs
 from bayesing.couplings.exact import fit_exact
 
-from samples import random_model, random_spins
+from samples import random_model, random_spins, stats
 
 
 def test_the_model_has_the_averages_of_the_data():
     X = random_spins(60, 5, seed=4)
-    fit = fit_exact(X)
+    fit = fit_exact(stats(X))
     model = bs.IsingModel(fit.matrix, fit.fields)
     assert model.means() == pytest.approx(X.mean(axis=0), abs=1e-6)
     assert model.correlations() == pytest.approx(X.T.astype(float) @ X / len(X), abs=1e-6)
@@ -17,7 +17,7 @@ def test_the_model_has_the_averages_of_the_data():
 
 def test_many_samples_give_the_truth():
     model = random_model(7, 0.8, seed=3)
-    fit = fit_exact(bs.sample(model, 20_000, sampler="anneal", sweeps=5, seed=0))
+    fit = fit_exact(stats(bs.sample(model, 20_000, sampler="anneal", sweeps=5, seed=0)))
     upper = np.triu_indices(7, 1)
     z = ((fit.matrix - model.couplings)[upper]) / fit.errors[upper]
     assert np.abs(z).max() < 3.5 and 0.5 < z.std() < 1.5
@@ -34,4 +34,4 @@ def test_many_samples_give_the_truth():
 )
 def test_what_has_no_answer(X, message):
     with pytest.raises(ValueError, match=message):
-        fit_exact(X)
+        fit_exact(stats(X))

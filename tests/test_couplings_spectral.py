@@ -2,10 +2,11 @@ import numpy as np
 import pytest
 
 import bayesing as bs
-from bayesing.conditionals import log_conditional
-from bayesing.couplings.spectral import posterior
+from bayesing.couplings.spectral import fit_couplings, posterior
 from bayesing.spectrum import Spectrum, saddle
 from bayesing.strength.spectral import fit_spectral
+
+from samples import stats
 
 
 def data(n=60, N=40, J=0.7, H=0.3, seed=3):
@@ -17,8 +18,8 @@ def test_the_posterior_forms_only_what_is_asked_for(N):
     """Against dense matrices with all n eigenvectors; a constant spin among them."""
     X = data(n=41, N=N).copy()
     X[:, 7] = 1
-    fit = fit_spectral(X)
-    known = posterior(X, fit.gamma)
+    fit = fit_spectral(stats(X))
+    known = posterior(stats(X), fit.gamma)
     mean, deviation = known.rows()
     kept = np.arange(41) != 7
     Y = X[:, kept].astype(float)
@@ -26,7 +27,7 @@ def test_the_posterior_forms_only_what_is_asked_for(N):
     v = 1 - m**2
     Z = (Y - m) / np.sqrt(v)
     d, V = np.linalg.eigh(Z.T @ Z / N)
-    g = fit.gamma / fit.scale
+    g = fit.gamma / fit.spectrum.scale
     at = saddle(g, Spectrum(np.maximum(d, 0), np.ones(40), N - 1))
     K = g / 40 / (1 + (N - 1) / 40 * g * np.outer(at.c, at.c))
     off = ~np.eye(40, dtype=bool)
@@ -41,27 +42,28 @@ def test_the_posterior_forms_only_what_is_asked_for(N):
         (standardised / np.sqrt(np.outer(v, v)))[off], abs=1e-8
     )
     assert deviation[np.ix_(kept, kept)][off] == pytest.approx(spread[off], rel=1e-6)
-    assert known.doubts()[0] == pytest.approx(np.abs(standardised[off]).max())
+    largest = fit_couplings(stats(X), fit.gamma).largest
+    assert largest == pytest.approx(np.abs(standardised[off]).max())
     assert (mean[7] == 0).all() and np.delete(deviation[7], 7) == pytest.approx(np.sqrt(fit.gamma / 41))
     assert (np.diag(mean) == 0).all() and (np.diag(deviation) == 0).all()
     some = known.rows([30, 7, 2])
     assert some[0] == pytest.approx(mean[[30, 7, 2]]) and some[1] == pytest.approx(deviation[[30, 7, 2]])
 
 
-@pytest.mark.parametrize("N", [25, 200])
-def test_fields_are_the_best_given_the_couplings(N):
-    """The slope of the pseudo-likelihood in every field, by finite differences; a constant spin among them."""
-    X = data(n=31, N=N).copy()
+@pytest.mark.parametrize(("n", "N", "left"), [(31, 25, 0.1), (31, 200, 0.2), (200, 200, 0.1)])
+def test_fields_are_the_best_given_the_couplings(n, N, left):
+    """The slope of the pseudo-likelihood in every field, in standard errors; a constant spin among them.
+
+    Local fields are not quite Gaussian: what is left falls with n, and would be 1 or more without their variance.
+    """
+    X = data(n=n, N=N).copy()
     X[:, 4] = -1
-    known = posterior(X, 0.5)
+    known = fit_couplings(stats(X), 0.5)
     S = X.astype(float)
-
-    def height(h):
-        return log_conditional(S, S @ known.rows()[0] + h).sum() - h @ h / 2
-
-    for i in range(31):
-        step = 1e-4 * np.eye(31)[i]
-        assert abs(height(known.fields + step) - height(known.fields - step)) / 2e-4 < 1e-4 * N
+    f = S @ known.rows()[0] + known.fields
+    slopes = (S - np.tanh(f)).sum(axis=0) - known.fields
+    curvatures = (1 - np.tanh(f) ** 2).sum(axis=0) + 1
+    assert np.sqrt(np.mean(slopes**2 / curvatures)) < left
     assert known.fields[4] < -1
 
 
@@ -69,7 +71,7 @@ def test_intervals_cover():
     """90% of 3540 couplings, whose errors are correlated a little: twice the binomial error, thrice over."""
     sim = bs.simulate(60, 150, J=0.7, H=0.2, seed=3, sweeps=5)
     i, j = np.triu_indices(60, 1)
-    mean, deviation = posterior(sim.spins, 0.49).rows()
+    mean, deviation = posterior(stats(sim.spins), 0.49).rows()
     inside = np.abs(mean - sim.couplings)[i, j] < 1.645 * deviation[i, j]
     assert abs(inside.mean() - 0.9) < 6 * np.sqrt(0.09 / len(i))
     assert np.corrcoef(mean[i, j], sim.couplings[i, j])[0, 1] > 0.5  # a sign would make it negative
@@ -77,7 +79,7 @@ def test_intervals_cover():
 
 def test_many_samples_of_weak_couplings_give_the_truth():
     sim = bs.simulate(12, 20_000, J=0.2, H=0.2, seed=1, sweeps=3)
-    mean, deviation = posterior(sim.spins, 0.04).rows()
+    mean, deviation = posterior(stats(sim.spins), 0.04).rows()
     i, j = np.triu_indices(12, 1)
     z = ((mean - sim.couplings) / np.where(deviation > 0, deviation, 1))[i, j]
     assert np.abs(z).max() < 4 and 0.6 < z.std() < 1.4
@@ -87,7 +89,7 @@ def test_spins_that_hardly_vary_have_couplings_no_stronger_than_the_prior_allows
     """Better by far than with a prior of standardised couplings, whose scale for these spins is 1/v."""
     H = np.linspace(-2.0, 2.0, 60)
     sim = bs.simulate(60, 300, J=0.7, H=H, seed=1, sweeps=5)
-    known = posterior(sim.spins, 0.49)
+    known = posterior(stats(sim.spins), 0.49)
     mean, deviation = known.rows()
     assert deviation.max() < np.sqrt(0.49 / 60) and np.linalg.norm(mean - sim.couplings) < np.linalg.norm(
         sim.couplings
@@ -108,7 +110,7 @@ def test_the_bias_is_that_of_pairs_by_themselves():
             rho / (1 - rho**2) / np.sqrt(v.prod())
         )  # what the posterior makes of it, from infinitely many samples
         assert taken - J == pytest.approx(2 * m.prod() * J**2 + 2 / 3 * v.prod() * J**3, rel=rel)
-    known = posterior(data(), 0.5)
+    known = posterior(stats(data()), 0.5)
     mean, deviation = known.rows()
     v = np.zeros(len(mean))
     v[known.varying] = known.deviations**2
@@ -118,11 +120,12 @@ def test_the_bias_is_that_of_pairs_by_themselves():
         for j in range(i)
     ]
     variance = [deviation[i, j] ** 2 for i in range(len(mean)) for j in range(i)]
-    assert known.doubts()[1] == pytest.approx(np.sqrt(np.mean(squares) / np.mean(variance)))
+    bias = fit_couplings(stats(data()), 0.5).bias
+    assert bias == pytest.approx(np.sqrt(np.mean(squares) / np.mean(variance)))
 
 
 def test_wrong_input():
     with pytest.raises(ValueError, match="gamma > 0: found 0"):
-        posterior(data(), 0.0)
+        posterior(stats(data()), 0.0)
     with pytest.raises(ValueError, match="found 1 of 3"):
-        posterior(np.array([[1, 1, 1], [1, 1, -1], [1, 1, -1]], np.int8), 1.0)
+        posterior(stats(np.array([[1, 1, 1], [1, 1, -1], [1, 1, -1]], np.int8)), 1.0)

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import bayesing as bs
 
-from samples import random_spins, spin_arrays
+from samples import random_spins, spin_arrays, stats
 
 
 def fit(X, **parameters):
@@ -45,19 +45,19 @@ def test_attributes():
     assert eb.J_ == np.sqrt(eb.gamma_)
     assert (eb.J0_, eb.method_, eb.n_features_in_) == (0.0, "plefka", 30)
     assert (eb.moments_.n, eb.moments_.N) == (30, 20)
-    assert estimates(bs.EmpiricalBayes(method="plefka").fit_moments(bs.SpinMoments.of(X))) == estimates(eb)
+    assert estimates(bs.EmpiricalBayes(method="plefka").fit(stats(X))) == estimates(eb)
 
 
 def test_refitting_leaves_nothing_stale():
     X = random_spins(6, 3)
-    eb = fit(pd.DataFrame(X, columns=list("abc"))).fit_moments(bs.SpinMoments.of(random_spins(9, 5)))
+    eb = fit(pd.DataFrame(X, columns=list("abc"))).fit(stats(random_spins(9, 5)))
     assert eb.n_features_in_ == 5 and not hasattr(eb, "feature_names_in_")
     before = estimates(eb)
     with pytest.raises(ValueError, match="says nothing"):
         eb.fit(np.ones((4, 3)))
     assert (eb.n_features_in_, eb.moments_.n, estimates(eb)) == (5, 5, before)
-    with pytest.raises(ValueError, match=r"MomentAccumulator.moments\(\): found MomentAccumulator"):
-        eb.fit_moments(bs.MomentAccumulator(3))
+    named = fit(stats(pd.DataFrame(X, columns=list("abc"))))
+    assert named.feature_names_in_.tolist() == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
@@ -79,7 +79,7 @@ def test_clone_and_pickle():
     [
         (
             {"method": "magic"},
-            "method must be one of auto, plefka, susceptibility, spectral, inversion, pseudolikelihood: found 'm",
+            "method must be one of auto, spectral, susceptibility, inversion, pseudolikelihood, plefka: found 'm",
         ),
         ({"prior": "cauchy"}, "prior must be one of gaussian, laplace: found 'cauchy'"),
         ({"mean_coupling": True}, 'mean_coupling must be False with method="plefka"'),
@@ -116,8 +116,6 @@ def test_the_laplace_warning_names_the_largest_pair():
     np.fill_diagonal(d, M**2)
     with pytest.warns(bs.LaplaceWarning, match=rf"and {60 * np.abs(d - M**2).max():.3g}\. "):
         bs.EmpiricalBayes(method="plefka", prior="laplace").fit(X)
-    with pytest.warns(bs.LaplaceWarning, match=rf"and up to {60 * (1 + M**2):.3g}\. "):
-        bs.EmpiricalBayes(method="plefka", prior="laplace").fit_moments(bs.SpinMoments.of(X))
 
 
 def test_evidence_needs_a_fit():
@@ -294,8 +292,7 @@ def test_the_choice_of_auto(monkeypatch):
     assert chosen(X[:3])[0] == "plefka"
     assert chosen(X, prior="laplace")[0] == "susceptibility"
     assert chosen(X, mean_coupling=True)[0] == "spectral"
-    assert bs.EmpiricalBayes().fit_moments(bs.SpinMoments.of(X)).method_ == "susceptibility"
-    monkeypatch.setattr("bayesing.empirical_bayes._LARGEST_SPECTRUM", 20)
+    monkeypatch.setattr("bayesing.choice.LARGEST_SPECTRUM", 20)
     assert chosen(X)[0] == "susceptibility"
     with pytest.raises(ValueError, match="at least 4 samples: found 3"):
         chosen(X[:3], mean_coupling=True)
@@ -332,10 +329,33 @@ def test_a_bound_is_said():
     assert eb.regime_.startswith("unknown")
 
 
-@pytest.mark.parametrize("method", ["spectral", "inversion", "pseudolikelihood"])
-def test_some_methods_need_the_spins(method):
-    with pytest.raises(ValueError, match=f'method="{method}" needs the spins themselves'):
-        bs.EmpiricalBayes(method).fit_moments(bs.SpinMoments.of(random_spins(9, 5)))
+def test_regressions_need_rows():
+    folded = stats(random_spins(9, 5)).without_rows()
+    with pytest.raises(
+        ValueError, match=r'method="pseudolikelihood" needs all rows at once.*"spectral", "susc'
+    ):
+        bs.EmpiricalBayes("pseudolikelihood").fit(folded)
+
+
+@pytest.mark.parametrize("method", ["spectral", "susceptibility", "inversion", "plefka"])
+@pytest.mark.parametrize("mean_coupling", [False, True])
+def test_batches_give_the_same_to_the_last_bit(method, mean_coupling):
+    if mean_coupling and method == "plefka":
+        pytest.skip("the paper has no mean coupling")
+    X = bs.simulate(30, 200, J=0.5, H=0.2, seed=1, sweeps=3).spins
+    once = bs.EmpiricalBayes(method, mean_coupling=mean_coupling).fit(X)
+    batches = bs.SpinStatistics.of_batches(np.array_split(X, 7))
+    assert batches.rows is None
+    again = bs.EmpiricalBayes(method, mean_coupling=mean_coupling).fit(batches)
+    for name in ("gamma_", "gamma_error_", "H_", "H_error_", "J0_", "J0_error_", "at_distance_"):
+        assert getattr(again, name) == getattr(once, name), name
+
+
+def test_a_pickle_does_not_contain_the_data_unless_asked():
+    X = bs.simulate(200, 20_000, J=0.1, seed=0).spins
+    eb = bs.EmpiricalBayes().fit(X)
+    assert len(pickle.dumps(eb)) < X.size / 8 / 10  # a tenth of the bits
+    assert len(pickle.dumps(bs.EmpiricalBayes(keep_data=True).fit(X))) > X.size / 8
 
 
 def test_the_evidence_of_spectral_has_its_maximum_below_the_estimate():

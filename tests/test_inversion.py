@@ -7,6 +7,8 @@ from numpy.testing import assert_allclose
 import bayesing as bs
 from bayesing.strength.inversion import fit_inversion, without_noise
 
+from samples import stats
+
 
 def test_the_noise_of_an_inverse_wishart_matrix_is_taken_out():
     """The mean over covariances of Gaussian data, away from symmetric points, is that without noise, to 1%."""
@@ -47,12 +49,14 @@ def test_gamma_from_the_definition():
     products = w @ [W[i, i] * W[j, j] for i, j in pairs]
     expected = n * without_noise(squares, products, p)[0] / w.sum()
     assert expected > 0.1
-    assert_allclose(fit_inversion(X.astype(np.int8)).gamma, expected, rtol=1e-10)
+    assert_allclose(fit_inversion(stats(X.astype(np.int8))).gamma, expected, rtol=1e-10)
 
 
 @pytest.mark.parametrize(("J", "H", "J0"), [(0.5, 0.0, 0.0), (0.7, 0.4, 0.0), (0.5, 0.1, 0.5)])
 def test_it_finds_the_strength_of_the_couplings(J, H, J0):
-    fits = [fit_inversion(bs.simulate(80, 400, J=J, H=H, J0=J0, seed=k, sweeps=4).spins) for k in range(20)]
+    fits = [
+        fit_inversion(stats(bs.simulate(80, 400, J=J, H=H, J0=J0, seed=k, sweeps=4).spins)) for k in range(20)
+    ]
     gamma, errors = np.array([(fit.gamma, fit.gamma_error) for fit in fits]).T
     # The leading order in 1/n: measured to be 1% too high in J at n = 80.
     assert np.sqrt(gamma.mean()) == pytest.approx(J, abs=0.02 * J + 3 * gamma.std() / np.sqrt(20) / (2 * J))
@@ -61,17 +65,17 @@ def test_it_finds_the_strength_of_the_couplings(J, H, J0):
 
 def test_constant_columns_count_as_spins():
     X = bs.simulate(20, 100, J=0.8, seed=1, sweeps=3).spins
-    fit = fit_inversion(X)
-    wider = fit_inversion(np.hstack([X, np.ones((100, 10), np.int8)]))
+    fit = fit_inversion(stats(X))
+    wider = fit_inversion(stats(np.hstack([X, np.ones((100, 10), np.int8)])))
     assert_allclose([wider.gamma, wider.gamma_error], [1.5 * fit.gamma, 1.5 * fit.gamma_error])
 
 
 def test_bad_data():
     X = bs.simulate(10, 15, J=0.3, seed=1, sweeps=3).spins
-    fit_inversion(X)
+    fit_inversion(stats(X))
     with pytest.raises(ValueError, match="needs at least 15 samples of 10 spins that vary: found 14"):
-        fit_inversion(X[:14])
+        fit_inversion(stats(X[:14]))
     X = bs.simulate(10, 50, J=0.3, seed=1, sweeps=3).spins.copy()
     X[:, 3] = -X[:, 7]
     with pytest.raises(ValueError, match="found a singular correlation matrix"):
-        fit_inversion(X)
+        fit_inversion(stats(X))

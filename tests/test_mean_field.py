@@ -7,7 +7,7 @@ from bayesing.couplings.exact import fit_exact
 from bayesing.couplings.mean_field import independent_pair, naive_mean_field, tap
 from bayesing.ising import all_states
 
-from samples import random_model, random_spins
+from samples import random_model, random_spins, stats
 
 
 def infinite_data(model, total=2**22):
@@ -25,7 +25,7 @@ def test_weak_couplings_are_recovered_to_higher_order(method):
     errors, fields = [], []
     for J in (0.3, 0.15):
         model = random_model(6, J, seed=5, field=0.3)
-        found = method(infinite_data(model))
+        found = method(stats(infinite_data(model)))
         errors.append(np.sqrt(np.mean((found.matrix - model.couplings)[upper] ** 2)))
         assert np.corrcoef(found.matrix[upper], model.couplings[upper])[0, 1] > 0.98
         fields.append(np.sqrt(np.mean((found.fields - model.fields) ** 2)))
@@ -35,7 +35,7 @@ def test_weak_couplings_are_recovered_to_higher_order(method):
 
 def test_tap_is_better_than_naive_mean_field_in_a_field():
     model = random_model(6, 0.3, seed=5, field=0.6)
-    X = infinite_data(model)
+    X = stats(infinite_data(model))
     one, two = (np.abs(method(X).matrix - model.couplings).max() for method in (naive_mean_field, tap))
     assert two < one / 2
 
@@ -43,7 +43,7 @@ def test_tap_is_better_than_naive_mean_field_in_a_field():
 def test_one_pair_is_exact():
     model = bs.IsingModel([[0.0, 0.7], [0.7, 0.0]], [0.3, -0.5])
     X = infinite_data(model)
-    found, exact = independent_pair(X), fit_exact(X)
+    found, exact = independent_pair(stats(X)), fit_exact(stats(X))
     for fit in (found, exact):
         assert fit.matrix[0, 1] == pytest.approx(0.7, abs=1e-4)
         assert fit.fields == pytest.approx([0.3, -0.5], abs=1e-4)
@@ -55,7 +55,7 @@ def test_errors_are_those_of_other_samples(method):
     """100 data sets: the spread of each coupling over its error, 15 of them with standard errors of 1/sqrt(200)."""
     model = random_model(6, 0.4, seed=1)
     upper = np.triu_indices(6, 1)
-    fits = [method(bs.sample(model, 400, sampler="anneal", sweeps=3, seed=k)) for k in range(100)]
+    fits = [method(stats(bs.sample(model, 400, sampler="anneal", sweeps=3, seed=k))) for k in range(100)]
     J, errors = (np.array([getattr(fit, name)[upper] for fit in fits]) for name in ("matrix", "errors"))
     ratio = J.std(axis=0, ddof=1) / errors.mean(axis=0)
     assert abs(ratio.mean() - 1) < 4 / np.sqrt(200 * 15) + 0.05  # and what C being Gaussian leaves out
@@ -67,10 +67,10 @@ def test_errors_are_those_of_other_samples(method):
 @pytest.mark.parametrize("X", [random_spins(8, 10), np.hstack([random_spins(50, 4), random_spins(50, 4)])])
 def test_too_few_samples_or_duplicates_are_said(method, X):
     with pytest.raises(ValueError, match=rf'method="{method}" inverts .* rank'):
-        getattr(mean_field, method)(X)
+        getattr(mean_field, method)(stats(X))
 
 
 def test_independent_pairs_are_finite_for_any_data():
     X = np.array([[1, 1, 1], [1, -1, 1]], np.int8)
-    found = independent_pair(X)
+    found = independent_pair(stats(X))
     assert np.isfinite(found.matrix).all() and np.isfinite(found.fields).all()

@@ -6,8 +6,9 @@ from scipy.integrate import quad
 from scipy.stats import laplace, norm
 
 import bayesing as bs
-from bayesing.moments import largest_pair_sum
 from bayesing.priors import Prior, laplace_equals_gaussian, xi
+
+from samples import stats
 
 BOTH = pytest.mark.parametrize("name", ["gaussian", "laplace"])
 
@@ -110,14 +111,8 @@ def test_warning_exactly_where_the_fitted_gamma_violates_the_condition():
         eb, warned = laplace_fit(spins[:N])
         if eb.case_ == "infinite":
             continue
-        holds = laplace_equals_gaussian(eb.gamma_, 80, largest_pair_sum(spins[:N], eb.moments_.M**2))
+        holds = laplace_equals_gaussian(eb.gamma_, 80, stats(spins[:N]).largest_pair_sum(eb.moments_.M**2))
         assert holds == (not warned)
         seen.add(holds)
         assert eb.gamma_ == bs.EmpiricalBayes(method="plefka").fit(spins[:N]).gamma_
     assert seen == {True, False}
-
-
-def test_from_moments_alone_the_condition_is_bounded():
-    X = bs.simulate(n_spins=80, n_samples=60, J=0.9, H=0.1, prior="laplace", seed=2).spins
-    with pytest.warns(bs.LaplaceWarning, match="up to"):
-        bs.EmpiricalBayes(method="plefka", prior="laplace").fit_moments(bs.SpinMoments.of(X))

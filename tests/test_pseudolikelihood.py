@@ -7,6 +7,8 @@ import bayesing as bs
 from bayesing.conditionals import curvature, log_conditional, slope
 from bayesing.strength.pseudolikelihood import Conditionals, _peak, fit_pseudolikelihood
 
+from samples import stats
+
 
 def spins(n, N, seed=4, J=0.9, H=0.3):
     return bs.simulate(n, N, J=J, H=H, seed=seed, sweeps=3).spins
@@ -86,7 +88,7 @@ def test_warm_starts_change_nothing():
 
 def test_the_estimate_maximises_the_sum():
     X = spins(15, 120, seed=2)
-    fit = fit_pseudolikelihood(X)
+    fit = fit_pseudolikelihood(stats(X))
     conditionals = Conditionals(X)
 
     def total(gamma):
@@ -102,24 +104,24 @@ def test_the_estimate_maximises_the_sum():
 
 def test_a_subset_agrees_within_its_error():
     X = spins(60, 100, seed=6)
-    full, part = fit_pseudolikelihood(X, seed=0), fit_pseudolikelihood(X, 15, seed=0)
+    full, part = fit_pseudolikelihood(stats(X), seed=0), fit_pseudolikelihood(stats(X), 15, seed=0)
     assert len(set(part.targets.tolist())) == 15
     assert part.gamma_error > full.gamma_error
     assert abs(part.gamma - full.gamma) < 3 * part.gamma_error
-    assert part.gamma == fit_pseudolikelihood(X, 15, seed=0).gamma
+    assert part.gamma == fit_pseudolikelihood(stats(X), 15, seed=0).gamma
 
 
 def test_bounds_are_reported():
-    quiet = fit_pseudolikelihood(bs.simulate(30, 60, J=0.0, seed=3).spins)
+    quiet = fit_pseudolikelihood(stats(bs.simulate(30, 60, J=0.0, seed=3).spins))
     assert quiet.gamma == quiet.bound == 0 and 0.5 * 2 / 60 < quiet.gamma_error < 3 * 2 / 60
     pairs = np.repeat(bs.simulate(4, 400, J=0.0, seed=1).spins, 2, axis=1)
-    strong = fit_pseudolikelihood(pairs)
+    strong = fit_pseudolikelihood(stats(pairs))
     assert np.isfinite(strong.gamma) and strong.gamma > 3  # couplings as strong as the data can show
 
 
 def test_it_goes_on_through_the_spin_glass():
     J = [
-        fit_pseudolikelihood(bs.simulate(60, 240, J=J, seed=1, sweeps=10).spins).gamma ** 0.5
+        fit_pseudolikelihood(stats(bs.simulate(60, 240, J=J, seed=1, sweeps=10).spins)).gamma ** 0.5
         for J in (0.8, 1.2, 1.6)
     ]
     assert J[0] < J[1] - 0.2 < J[2] - 0.4
@@ -128,18 +130,18 @@ def test_it_goes_on_through_the_spin_glass():
 def test_constant_spins_are_left_out():
     X = spins(20, 50)
     with_constant = np.insert(X, 4, 1, axis=1)
-    a, b = fit_pseudolikelihood(X, seed=0), fit_pseudolikelihood(with_constant, seed=0)
+    a, b = fit_pseudolikelihood(stats(X), seed=0), fit_pseudolikelihood(stats(with_constant), seed=0)
     assert b.gamma == pytest.approx(a.gamma * 21 / 20) and 4 not in b.targets
-    with pytest.raises(ValueError, match=r"at least 2 spins .* that vary: found 1 of 3"):
-        fit_pseudolikelihood(np.array([[1, 1, -1], [1, -1, -1], [1, 1, -1], [1, 1, -1]], np.int8))
+    with pytest.raises(ValueError, match=r"at least 2 spins .* that vary between samples: found 1 of 3"):
+        fit_pseudolikelihood(stats(np.array([[1, 1, -1], [1, -1, -1], [1, 1, -1], [1, 1, -1]], np.int8)))
     with pytest.raises(ValueError, match="at least 4 samples: found 3"):
-        fit_pseudolikelihood(X[:3])
+        fit_pseudolikelihood(stats(X[:3]))
 
 
 def test_spins_that_share_couplings_are_not_independent():
     """Over 80 data sets gamma varies as its error says, to 8%; without what spins share it would by 1.4 times."""
     sets = [bs.simulate(60, 100, J=0.8, seed=seed, sweeps=3).spins for seed in range(80)]
-    found = np.array([(fit.gamma, fit.gamma_error) for fit in map(fit_pseudolikelihood, sets)])
+    found = np.array([(fit.gamma, fit.gamma_error) for fit in map(fit_pseudolikelihood, map(stats, sets))])
     assert found[:, 0].std(ddof=1) / np.sqrt(np.mean(found[:, 1] ** 2)) == pytest.approx(1, abs=3 * 0.08)
 
 

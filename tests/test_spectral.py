@@ -15,6 +15,8 @@ from bayesing.strength.spectral import (
     score,
 )
 
+from samples import stats
+
 
 def spectrum(D, nu):
     return Spectrum(np.linalg.eigvalsh(D), np.ones(len(D)), nu)
@@ -94,7 +96,7 @@ def test_three_spins_against_quadrature():
 @pytest.mark.parametrize("few", [0, 128])
 def test_evidence_and_score_follow_their_definitions(N, few, monkeypatch):
     """Without grouping of null directions, compression of pairs, or derivatives by hand."""
-    monkeypatch.setattr(spectral, "_FEW", few)
+    monkeypatch.setattr(spectral, "_UNCOMPRESSED", few)
     X = data(N=N).astype(float)
     m = X.mean(axis=0)
     Z = (X - m) / np.sqrt(1 - m**2)
@@ -119,7 +121,8 @@ def test_evidence_and_score_follow_their_definitions(N, few, monkeypatch):
         pairs = sum(np.log(1 + a * g * c[k] * c[i]) for k in range(n) for i in range(k))
         return F - pairs / 2
 
-    fast, scale = spectral.spectrum_of(data(N=N))
+    fast = stats(data(N=N)).spectrum
+    scale = fast.scale
     assert scale == pytest.approx(1 / (1 - bs.SpinMoments.of(data(N=N)).q) ** 2)
     for g in (0.02, 0.6, 9.0):
         assert log_evidence(g, fast) == pytest.approx(slow(g), rel=1e-9, abs=1e-8)
@@ -155,13 +158,13 @@ def test_the_direction_of_a_mean_coupling_is_left_out(N):
     Z = (X - X.mean(axis=0)) / np.sqrt(v)
     basis = np.linalg.qr(np.column_stack([np.sqrt(v), np.eye(60)[:, :59]]))[0][:, 1:]  # orthogonal to sqrt(v)
     d = np.linalg.eigvalsh(basis.T @ Z.T @ Z @ basis / N)
-    s, scale = spectral.spectrum_of(data(N=N), without_mean=True)
+    s = stats(data(N=N)).spectrum_without_mean
     assert s.n == 59
     assert np.repeat(s.d, s.w.astype(int)).sum() == pytest.approx(59)
     stretch = 59 / d.sum()
     assert np.sort(np.repeat(s.d, s.w.astype(int))) == pytest.approx(d * stretch, abs=1e-9)
-    _, plain = spectral.spectrum_of(data(N=N))
-    assert scale == pytest.approx(plain * 60 / 59 * stretch**2)
+    plain = stats(data(N=N)).spectrum.scale
+    assert s.scale == pytest.approx(plain * 60 / 59 * stretch**2)
 
 
 @pytest.mark.parametrize("method", ["spectral", "susceptibility"])
@@ -179,7 +182,7 @@ def test_a_strong_mean_coupling_does_not_pass_for_disorder(method):
 def test_small_gamma_is_the_second_order_of_the_expansion():
     """F and its fluctuations start as g (sum_{i<j} D_ij^2 nu^2/n - nu (n-1)/2)/2: signal less noise."""
     X = data(N=50)
-    s, _ = spectral.spectrum_of(X)
+    s = stats(X).spectrum
     squares = (s.w @ s.d**2 - 60) / 2  # sum over pairs
     g = 1e-5
     assert log_evidence(g, s) / g == pytest.approx((squares * 49**2 / 60 - 49 * 59 / 2) / 2, rel=1e-2)
@@ -221,7 +224,10 @@ def test_the_law_is_that_of_random_matrices(a):
 
 def test_the_mean_score_removes_the_bias():
     """12 data sets: the uncorrected estimate is low by many standard errors, the corrected one is not."""
-    fits = [fit_spectral(bs.simulate(150, 75, J=0.6, H=0.2, seed=seed, sweeps=4).spins) for seed in range(12)]
+    fits = [
+        fit_spectral(stats(bs.simulate(150, 75, J=0.6, H=0.2, seed=seed, sweeps=4).spins))
+        for seed in range(12)
+    ]
     J = np.sqrt([[fit.gamma_uncorrected, fit.gamma] for fit in fits])
     error = J.std(axis=0, ddof=1) / np.sqrt(12)
     assert J.mean(axis=0)[0] < 0.6 - 4 * error[0]
@@ -237,44 +243,44 @@ def test_the_mean_score_fades_out_and_is_continuous():
 @pytest.mark.parametrize(("n", "N"), [(40, 5000), (10, 1000), (60, 20)])
 def test_noise_is_two_over_N_whatever_N(n, N):
     X = np.random.default_rng(N).choice(np.array([-1, 1], np.int8), (N, n))
-    assert 0.6 * 2 / N < fit_spectral(X).gamma_error < 1.6 * 2 / N
+    assert 0.6 * 2 / N < fit_spectral(stats(X)).gamma_error < 1.6 * 2 / N
 
 
 def test_weak_couplings_are_seen_in_many_samples():
-    fit = fit_spectral(bs.simulate(40, 20_000, J=0.025, sweeps=2, seed=1).spins)
+    fit = fit_spectral(stats(bs.simulate(40, 20_000, J=0.025, sweeps=2, seed=1).spins))
     assert abs(fit.gamma - 0.025**2) < 3 * fit.gamma_error < 0.025**2
 
 
 def test_no_couplings_is_zero_with_an_error():
-    fit = fit_spectral(bs.simulate(100, 60, J=0.0, seed=0).spins)
+    fit = fit_spectral(stats(bs.simulate(100, 60, J=0.0, seed=0).spins))
     assert fit.gamma == fit.bound == 0 and 0.7 * 2 / 60 < fit.gamma_error < 1.4 * 2 / 60
 
 
 def test_the_largest_gamma_is_a_bound():
     copies = np.repeat(bs.simulate(5, 40, J=0.0, seed=1).spins, 8, axis=1)
     flips = np.random.default_rng(0).random(copies.shape) < 0.02
-    fit = fit_spectral(np.where(flips, -copies, copies))
-    assert fit.bound == pytest.approx(fit.gamma) and fit.gamma / fit.scale == pytest.approx(25)
+    fit = fit_spectral(stats(np.where(flips, -copies, copies)))
+    assert fit.bound == pytest.approx(fit.gamma) and fit.gamma / fit.spectrum.scale == pytest.approx(25)
 
 
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (np.ones((6, 4), np.int8), "at least 2 spins .* that vary: found 0 of 4"),
+        (np.ones((6, 4), np.int8), "at least 2 spins .* that vary between samples: found 0 of 4"),
         (np.tile([[1, -1, 1]], (5, 1)).astype(np.int8), "found 0 of 3"),
         (data(N=3), "at least 4 samples: found 3"),
     ],
 )
 def test_data_that_say_nothing(X, message):
     with pytest.raises(ValueError, match=message):
-        fit_spectral(X)
+        fit_spectral(stats(X))
 
 
 def test_duplicated_columns_and_symmetries():
     X = data()
-    fit = fit_spectral(X)
-    doubled = fit_spectral(np.hstack([X, X[:, :5]]))
+    fit = fit_spectral(stats(X))
+    doubled = fit_spectral(stats(np.hstack([X, X[:, :5]])))
     assert np.isfinite(doubled.gamma) and doubled.gamma > fit.gamma
     flipped = X * np.where(np.arange(60) % 3 == 0, -1, 1).astype(np.int8)
-    assert fit_spectral(flipped).gamma == pytest.approx(fit.gamma, rel=1e-6)
-    assert fit_spectral(X[::-1, ::-1]).gamma == pytest.approx(fit.gamma, rel=1e-6)
+    assert fit_spectral(stats(flipped)).gamma == pytest.approx(fit.gamma, rel=1e-6)
+    assert fit_spectral(stats(X[::-1, ::-1])).gamma == pytest.approx(fit.gamma, rel=1e-6)

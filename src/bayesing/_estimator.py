@@ -21,18 +21,16 @@ class SpinEstimator(BaseEstimator):
     n_features_in_: int
     feature_names_in_: Any
 
-    def _meet(self, X: Any) -> SpinStatistics:
-        """The data to fit; their number of columns, and the names, are kept."""
-        data = SpinStatistics.of(X)
-        if _is_ours(X):
-            self.n_features_in_ = data.n
-            if data.names is not None:
-                self.feature_names_in_ = np.array(data.names, dtype=object)
-            elif hasattr(self, "feature_names_in_"):
-                del self.feature_names_in_
-        else:
+    def _remember(self, X: Any, data: SpinStatistics) -> None:
+        """Keep the number of columns, and the names, of data that have been fitted."""
+        if not _is_ours(X):
             validate_data(self, X, skip_check_array=True)
-        return data
+            return
+        self.n_features_in_ = data.n
+        if data.names is not None:
+            self.feature_names_in_ = np.array(data.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
 
     def _meet_again(self, X: Any) -> SpinStatistics:
         """Data to look at after the fit, which must have the same columns."""

@@ -102,9 +102,10 @@ class BoltzmannMachine(SpinEstimator):
         ``X`` may also be a :class:`SpinData`, or a :class:`SpinStatistics` of data that were never in memory at once.
         """
         check_couplings(self.method, self.prior, self.gamma)
-        data = self._meet(X)
+        data = SpinStatistics.of(X)
         self._answer = infer_couplings(data, self.method, self.prior, self.gamma, self.random_state)
         self._dense: tuple[Array, Array] | None = None
+        self._remember(X, data)
         show(self._answer.warnings)
         return self
 

@@ -98,9 +98,10 @@ class EmpiricalBayes(SpinEstimator):
         ``X`` may also be a :class:`SpinData`, or a :class:`SpinStatistics` of data that were never in memory at once.
         """
         check_strength(self.method, Options(self.prior, self.mean_coupling))
-        data = self._meet(X)
+        data = SpinStatistics.of(X)
         self._answer = infer_strength(data, self.method, self.prior, self.mean_coupling, self.random_state)
         self._data = data
+        self._remember(X, data)
         show(self._answer.warnings)
         return self
 

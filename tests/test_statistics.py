@@ -1,0 +1,204 @@
+"""The data object: everything once, by one definition, exact under merging."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import bayesing as bs
+from bayesing import packed
+
+import slow
+from samples import random_spins, spin_arrays, stats
+
+MOMENTS = ("n", "N", "M", "C1", "C2", "Omega", "q", "r", "chi_sg", "chi_lin")
+
+
+def moments(data):
+    return [getattr(data.moments, name) for name in MOMENTS]
+
+
+@pytest.mark.parametrize(("N", "n"), [(7, 12), (30, 5), (12, 12)])
+def test_sums_and_products_follow_their_definitions(N, n):
+    X = random_spins(N, n)
+    data = stats(X)
+    x = X.astype(int)
+    assert data.sums.tolist() == x.sum(axis=0).tolist()
+    assert (data.gram == (x.T @ x if N > n else x @ x.T)).all()
+    assert (data.cross == x.T @ x).all()
+    assert (data.spins() == X).all()
+    assert data.magnetisations == pytest.approx(X.mean(axis=0))
+    assert data.covariance() == pytest.approx(np.cov(X.T, bias=True))
+    assert moments(data) == [getattr(bs.SpinMoments.of(X), name) for name in MOMENTS]
+    assert data.overlap == pytest.approx(slow.q(X))
+
+
+@pytest.mark.parametrize("N", [20, 90])
+def test_the_spectrum_is_that_of_the_spins_that_vary(N):
+    X = random_spins(N, 31).copy()
+    X[:, [4, 9]] = 1, -1
+    data = stats(X)
+    Y = np.delete(X, [4, 9], axis=1).astype(float)
+    m = Y.mean(axis=0)
+    Z = (Y - m) / np.sqrt(1 - m**2)
+    d = np.linalg.eigvalsh(Z.T @ Z / N)
+    found = data.spectrum
+    assert np.sort(np.repeat(found.d, found.w.astype(int))) == pytest.approx(d, abs=1e-9)
+    assert (found.n, found.nu) == (29, N - 1)
+    assert found.scale == pytest.approx(31 / 29 / (1 - max(slow.q(Y.astype(int)), 0)) ** 2)
+    V = data.eigenvectors
+    D = Z.T @ Z / N
+    assert pytest.approx(V * found.d[: V.shape[1]], abs=1e-9) == D @ V
+    assert V.T @ V == pytest.approx(np.eye(V.shape[1]), abs=1e-9)
+
+
+@pytest.mark.parametrize("first", ["eigenvectors", "spectrum"])
+@pytest.mark.parametrize("N", [20, 90])
+def test_eigenvalues_and_eigenvectors_take_one_decomposition_if_vectors_come_first(first, N, monkeypatch):
+    calls = []
+    for name in ("eigh", "eigvalsh"):
+        real = getattr(np.linalg, name)
+        monkeypatch.setattr(np.linalg, name, lambda D, real=real, name=name: calls.append(name) or real(D))
+    data = stats(random_spins(N, 31))
+    _ = getattr(data, first), data.spectrum, data.eigenvectors, data.spectrum
+    assert calls == (["eigh"] if first == "eigenvectors" else ["eigvalsh", "eigh"])
+
+
+@given(spin_arrays, st.data())
+@settings(deadline=None, max_examples=60)
+def test_merging_equals_concatenation(rows, data):
+    X = np.array(rows, np.int8)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(X)), max_size=3)))
+    pieces = [piece for piece in np.split(X, cuts) if len(piece)]
+    parts = [bs.SpinStatistics.of(piece, min_samples=1) for piece in pieces]
+    whole = stats(X)
+    added = sum(parts[1:], parts[0])
+    folded = sum((part.without_rows() for part in parts[1:]), parts[0].without_rows())
+    for merged in (added, folded, bs.SpinStatistics.of_batches(pieces)):
+        assert moments(merged) == moments(whole)
+        assert (merged.gram == whole.gram).all() and (merged.sums == whole.sums).all()
+    assert (added.spins() == X).all()
+    assert moments(parts[0] + parts[0]) == moments(
+        stats(np.vstack([pieces[0]] * 2))
+    )  # parts stay as they were
+
+
+def test_batches_keep_rows_only_where_they_are_the_least():
+    X = random_spins(40, 10)
+    few, many = (bs.SpinStatistics.of_batches(np.array_split(X[:N], 4)) for N in (10, 40))
+    assert few.rows is not None and (few.spins() == X[:10]).all()
+    assert many.rows is None and many.has_data
+    with pytest.raises(ValueError, match="The rows themselves are needed"):
+        many.spins()
+
+
+def doubled(rows, times):
+    """Statistics of rows seen 2^times times over."""
+    data = stats(rows).without_rows()
+    for _ in range(times):
+        data = data + data
+    return data
+
+
+def test_more_samples_than_float32_can_count():
+    data = doubled([[1, 1], [1, 1], [1, 1], [1, -1]], 23) + bs.SpinStatistics.of([[1, -1]], min_samples=1)
+    m, N = data.moments, 2**25 + 1
+    assert m.N == N
+    assert m.C1 == m.magnetisations[1] == (2**24 - 1) / N
+    assert m.C2 == ((2**24 - 1) / N) ** 2
+
+
+def test_more_samples_than_int64_products_can_hold():
+    rows = [[1, 1, -1], [1, 1, 1], [1, -1, 1], [1, 1, 1]]
+    m = doubled(rows, 31).moments  # N = 2^33: s^4, n N^2 and the Gram sums exceed 64 bits
+    few = doubled(rows, 12).moments
+    assert m.N == 2**33
+    for name in ("M", "C1", "C2", "Omega"):
+        assert getattr(m, name) == getattr(few, name)
+    for name in ("q", "r", "chi_sg", "chi_lin"):
+        assert getattr(m, name) == pytest.approx(getattr(few, name), abs=3e-3)
+    assert m.r == pytest.approx(0.375, abs=1e-8)
+
+
+def test_names_and_encodings_must_agree():
+    one = stats(pd.DataFrame({"a": [1, -1], "b": [-1, 1]}))
+    assert one.names == ("a", "b") and (one + one).names == ("a", "b")
+    with pytest.raises(ValueError, match="the same columns as before, 'b' as number 2: found 'c'"):
+        _ = one + stats(pd.DataFrame({"a": [1, -1], "c": [-1, 1]}))
+    with pytest.raises(ValueError, match=r"the same encoding as before, ±1: found 0/1"):
+        _ = one + stats([[0, 1], [1, 1]])
+    with pytest.raises(ValueError, match=r"2 spins \(columns\), as before: found 3"):
+        _ = one + stats(random_spins(5, 3))
+    with pytest.raises(TypeError):
+        _ = one + np.ones((2, 2))
+    ones = bs.SpinStatistics.of([[1, 1]], min_samples=1)
+    assert (ones + stats([[0, 1], [1, 1]])).encoding == "0/1" and (one + ones).encoding == "±1"
+    with pytest.raises(ValueError, match="at least one batch"):
+        bs.SpinStatistics.of_batches([])
+    with pytest.raises(ValueError, match="n_samples=1"):
+        _ = ones.moments
+
+
+@pytest.mark.parametrize("N", [5, 40])
+def test_some_spins_and_some_samples(N):
+    X = random_spins(N, 9)
+    columns = np.array([7, 2, 3])
+    for data in (stats(X), stats(X).without_rows()):
+        part = data.select(columns)
+        assert moments(part) == moments(stats(X[:, columns]))
+    again = stats(X)
+    _ = again.cross
+    assert (again.select(columns).cross == stats(X[:, columns]).cross).all()
+    assert (stats(X).take(slice(1, 4)).spins() == X[1:4]).all()
+
+
+def test_a_summary_knows_what_was_computed_and_holds_no_data():
+    data = stats(random_spins(3000, 20))
+    _ = data.moments, data.spectrum
+    summary = pickle.loads(pickle.dumps(data.summary()))
+    assert not summary.has_data and moments(summary) == moments(data)
+    assert (summary.spectrum.d == data.spectrum.d).all()
+    assert len(pickle.dumps(summary)) < 3000
+
+
+@pytest.mark.parametrize(("N", "n", "offset"), [(7, 12, 0.2), (30, 5, 0.0), (4, 2, 0.1)])
+@pytest.mark.parametrize("block", [5, 30, 2**17])
+def test_largest_pair_sum(monkeypatch, N, n, offset, block):
+    monkeypatch.setattr("bayesing.statistics._BLOCK", block)
+    X = random_spins(N, n)
+    d = slow.pair_averages(X)
+    expected = max(N * abs(d[i, j] - offset) for i in range(n) for j in range(i))
+    assert stats(X).largest_pair_sum(offset) == pytest.approx(expected, rel=1e-6)
+
+
+# Bits
+
+
+@pytest.mark.parametrize(("N", "n"), [(1, 2), (3, 64), (64, 65), (130, 7), (200, 300), (513, 128)])
+def test_packing_is_undone(N, n):
+    X = random_spins(N, n)
+    bits = packed.PackedSpins.of(X)
+    assert bits.words.shape == (N, -(-n // 64)) and len(bits) == N
+    assert (bits.unpack() == X).all() and (np.concatenate(list(bits.blocks(7))) == X).all()
+    assert (packed.PackedSpins.of(X > 0).words == bits.words).all()
+    some = np.array([n - 1, 0])
+    assert (bits.columns(some).unpack() == X[:, some]).all()
+    assert (bits.sums() == X.sum(axis=0, dtype=int)).all()
+
+
+@pytest.mark.parametrize("blas", [True, False])
+@pytest.mark.parametrize(
+    ("N", "n"), [(1, 2), (5, 64), (70, 130), (130, 70), (9, 2100), (2100, 9), (40, 40_000)]
+)
+def test_gram_matrices_by_counting_bits_and_by_blas(N, n, blas, monkeypatch):
+    """Lengths below, at and above the words, vectors, blocks and chunks of the kernel."""
+    monkeypatch.setattr(packed, "_by_blas", lambda multiplications: blas)
+    X = random_spins(N, n)
+    bits, x = packed.PackedSpins.of(X), X.astype(np.int64)
+    assert (bits.samples_gram() == x @ x.T).all()
+    if n < 5000:
+        assert (bits.spins_gram() == x.T @ x).all()
+        assert (bits.sums() == x.sum(axis=0)).all()
