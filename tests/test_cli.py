@@ -14,17 +14,8 @@ from click.testing import CliRunner
 import bayesing as bs
 from bayesing.cli import cli
 
+from commands import run, run_here
 from samples import random_spins
-
-
-def run(*arguments, cwd=None):
-    command = [sys.executable, "-m", "bayesing", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
-
-
-def run_here(*arguments):
-    """The same without the second that a new process takes."""
-    return CliRunner().invoke(cli, list(map(str, arguments)))
 
 
 @pytest.fixture
