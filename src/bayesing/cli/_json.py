@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..calibration import Interval
-    from ._shown import Shown
+    from ._shown import Shown, ShownCouplings
 
 
 def dumps(answer: dict[str, Any]) -> str:
@@ -37,3 +37,8 @@ def estimate_as_json(estimate: Shown, interval: Interval | None) -> dict[str, An
     if interval:
         answer["interval"] = asdict(interval)
     return answer
+
+
+def couplings_as_json(found: ShownCouplings) -> dict[str, Any]:
+    """How couplings were found, and the strongest of them."""
+    return vars(found) | {"strongest": [edge._asdict() for edge in found.strongest]}

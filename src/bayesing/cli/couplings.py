@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ._methods import AUTO, coupling_methods
-from ._options import data_argument, force_option, method_option, prior_option
+from ._options import data_argument, force_option, json_option, method_option, prior_option
 from ._reading import Reading, reading_options
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 @click.option("--matrix", is_flag=True, help="Write the n x n matrix instead of a list of pairs.")
 @reading_options
 @click.option("--seed", type=int, default=None, help="Seed of gamma, for many spins.")
+@json_option
 @force_option
 def couplings(
     data: str,
@@ -34,6 +35,7 @@ def couplings(
     matrix: bool,
     reading: Reading,
     seed: int | None,
+    as_json: bool,
     force: bool,
 ) -> None:
     """Infer the couplings of all pairs of spins from DATA, and write them to a .csv file.
@@ -44,6 +46,7 @@ def couplings(
     """
     from ..boltzmann_machine import BoltzmannMachine
     from ._errors import naming
+    from ._json import couplings_as_json, dumps
     from ._output import check_output
     from ._progress import Progress
     from ._reading import read
@@ -61,8 +64,12 @@ def couplings(
         _name_columns(bm, found.names)
         _write(bm, output, matrix, force, progress)
     result = shown_couplings(bm, N)
-    click.echo(couplings_as_text(result, found.encoding))
-    click.echo(f"wrote {output}: " + (f"a {n} x {n} matrix" if matrix else f"{pairs} couplings"))
+    if as_json:
+        how = {"encoding": found.encoding, "notes": found.notes, "output": output}
+        click.echo(dumps(couplings_as_json(result) | how))
+    else:
+        click.echo(couplings_as_text(result, found.encoding))
+        click.echo(f"wrote {output}: " + (f"a {n} x {n} matrix" if matrix else f"{pairs} couplings"))
 
 
 def _name_columns(bm: BoltzmannMachine, names: tuple[str, ...] | None) -> None:
