@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from html import escape
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -14,17 +15,8 @@ from click.testing import CliRunner
 import bayesing as bs
 from bayesing.cli import cli
 
+from commands import run, run_here
 from samples import random_spins
-
-
-def run(*arguments, cwd=None):
-    command = [sys.executable, "-m", "bayesing", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, check=False)
-
-
-def run_here(*arguments):
-    """The same without the second that a new process takes."""
-    return CliRunner().invoke(cli, list(map(str, arguments)))
 
 
 @pytest.fixture
@@ -98,7 +90,7 @@ def test_wrong_input_is_one_sentence_and_exit_code_2(tmp_path, name, content, ex
         (tmp_path / name).write_text(content)
     result = run("fit", tmp_path / name)
     assert result.returncode == 2 and result.stdout == ""
-    assert (expected in result.stderr and name in result.stderr) or "couplings" in result.stderr
+    assert result.stderr.startswith(f"error: {tmp_path / name}: ") and expected in result.stderr
     assert result.stderr.count("\n") == 1 and "Traceback" not in result.stderr
 
 
@@ -316,6 +308,41 @@ def test_couplings_writes_a_matrix(data, tmp_path):
     again = run(*command, cwd=tmp_path)
     assert again.returncode == 2 and "--force" in again.stderr
     assert run(*command, "--force", cwd=tmp_path).returncode == 0
+
+
+def test_couplings_for_machines(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X = bs.simulate(n_spins=5, n_samples=70, J=0.8, H=0.2, seed=1).spins
+    np.savetxt("x.csv", (X + 1) // 2, fmt="%d", delimiter=",", header="a,b,c,d,e", comments="")
+    result = run_here("couplings", "x.csv", "-o", "J.csv", "--method", "pseudolikelihood", "--json")
+    answer = json.loads(result.stdout, parse_constant=pytest.fail)
+    bm = bs.BoltzmannMachine("pseudolikelihood").fit(pd.DataFrame(X, columns=list("abcde")))
+    strongest = [edge._asdict() for edge in bm.strongest(10)]
+    assert answer == {
+        "method": "pseudolikelihood",
+        "reason": "as asked",
+        "prior": "gaussian",
+        "gamma": pytest.approx(bm.gamma_),
+        "penalty": pytest.approx(bm.penalty_),
+        "n_spins": 5,
+        "n_samples": 70,
+        "strongest": [pytest.approx(edge) for edge in strongest],
+        "encoding": "0/1",
+        "notes": [],
+        "output": "J.csv",
+    }
+    assert len(pd.read_csv("J.csv")) == len(strongest) == 10
+
+
+@pytest.mark.filterwarnings("default::bayesing.BoundWarning")
+def test_couplings_without_a_prior_or_a_finite_penalty_are_valid_json(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("independent.npy", np.array(list(product((-1, 1), repeat=5))))
+    for method, prior, gamma in (("pseudolikelihood", "gaussian", 0.0), ("exact", None, None)):
+        arguments = ["independent.npy", "-o", "J.csv", "--force", "--json", "--method", method]
+        answer = json.loads(run_here("couplings", *arguments).stdout, parse_constant=pytest.fail)
+        assert (answer["method"], answer["prior"], answer["gamma"]) == (method, prior, gamma)
+        assert answer["penalty"] is None  # infinite for the former
 
 
 @pytest.mark.parametrize(

@@ -682,22 +682,6 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path):
     assert os.listdir(tmp_path) == ["x.csv"]
 
 
-def test_the_bar_knows_how_far_it_is():
-    from bayesing.report.display import Display
-
-    with Display() as display:
-        display.begin("one")
-        display.plan({"one": 1.0, "two": 4.0, "three": 5.0})
-        display.begin("two")
-        task = display.bar.tasks[0]
-        assert (task.completed, task.total, task.description) == (1.0, 10.0, "two")
-        display.advance(3, 4)
-        assert task.completed == 4.0
-        display.begin("three")
-        assert task.completed == 5.0
-        assert display.bar.disable  # standard error is no terminal here
-
-
 def test_rows_are_held_out_and_fitted_at_random():
     """Also where only some of them are fitted: the first ones would be those of one time."""
     test, train = analysis._split(4000, 300, 0)

@@ -76,6 +76,11 @@ class Interval:
     n_simulations: int
     note: str = ""
 
+    @property
+    def is_open(self) -> bool:
+        """Whether that of J has no upper end."""
+        return math.isinf(self.J[1])
+
 
 @dataclass(frozen=True)
 class Setting:

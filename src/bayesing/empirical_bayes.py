@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -228,9 +227,14 @@ class EmpiricalBayes(SpinEstimator):
 
         answer = self._fitted
         found = interval_of(answer, self._data, level, n_simulations, seed, fields, statistic, progress)
-        if math.isinf(found.J[1]):
+        if found.is_open:
             show([SaturationWarning(f"{found.note[0].upper()}{found.note[1:]}.")])
         return found
+
+    @property
+    def answer_(self) -> StrengthAnswer:
+        """All of it as one record."""
+        return self._fitted
 
     @property
     def _fitted(self) -> StrengthAnswer:

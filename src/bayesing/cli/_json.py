@@ -1,0 +1,44 @@
+"""Results for machines: one JSON object on one line."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..calibration import Interval
+    from ._shown import Shown, ShownCouplings
+
+
+def dumps(answer: dict[str, Any]) -> str:
+    """One line of JSON; a number that is not finite is null."""
+    return json.dumps(finite(answer), allow_nan=False)
+
+
+def finite(value: Any) -> Any:
+    """The same with None in place of every number that is not finite.
+
+    >>> finite({"J": [0.5, math.inf]})
+    {'J': [0.5, None]}
+    """
+    if isinstance(value, dict):
+        return {name: finite(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def estimate_as_json(estimate: Shown, interval: Interval | None) -> dict[str, Any]:
+    """J and H, and intervals if there are any."""
+    answer = asdict(estimate)
+    del answer["mean_coupling"]
+    if interval:
+        answer["interval"] = asdict(interval)
+    return answer
+
+
+def couplings_as_json(found: ShownCouplings) -> dict[str, Any]:
+    """How couplings were found, and the strongest of them."""
+    return vars(found) | {"strongest": [edge._asdict() for edge in found.strongest]}

@@ -1,0 +1,35 @@
+"""Methods and priors, from the modules that have them; they are imported when a name is needed."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+AUTO = "auto"  # leaves the choice to the data
+
+
+def strength_methods() -> tuple[str, ...]:
+    """Methods for J and H."""
+    from .. import strength
+
+    return (AUTO, *(method.name for method in strength.METHODS))
+
+
+def batch_methods() -> tuple[str, ...]:
+    """Those of them that need no rows, so that data can be read in batches."""
+    from .. import strength
+
+    return (AUTO, *(method.name for method in strength.METHODS if not method.needs_rows))
+
+
+def coupling_methods() -> tuple[str, ...]:
+    """Methods for the couplings."""
+    from .. import couplings
+
+    return (AUTO, *(method.name for method in couplings.METHODS))
+
+
+def priors() -> tuple[str, ...]:
+    """Priors of the couplings."""
+    from ..priors import PriorName
+
+    return get_args(PriorName)

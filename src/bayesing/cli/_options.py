@@ -1,0 +1,61 @@
+"""Options and arguments that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from ._methods import AUTO, priors
+
+Command = TypeVar("Command", bound=Callable[..., None])
+
+
+class LateOption(click.Option):
+    """An option whose help is made when it is shown.
+
+    The help may list names that take long to import, or that are added later.
+    """
+
+    def __init__(self, *declarations: Any, late_help: Callable[[], str], **settings: Any) -> None:
+        super().__init__(*declarations, **settings)
+        self.late_help = late_help
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """The option as it is written, and what it does."""
+        self.help = self.late_help()
+        return super().get_help_record(ctx)
+
+
+def one_of(meaning: str, names: Callable[[], tuple[str, ...]]) -> Callable[[], str]:
+    """A help text that ends with the names."""
+    return lambda: f"{meaning}: {', '.join(names())}."
+
+
+data_argument = click.argument("data", type=click.Path(readable=False))  # which lets shells complete it
+
+prior_option = click.option(
+    "--prior",
+    default="gaussian",
+    show_default=True,
+    cls=LateOption,
+    late_help=one_of("Prior of the couplings", priors),
+)
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+
+force_option = click.option("--force", is_flag=True, help="Overwrite an existing file.")
+
+
+def method_option(names: Callable[[], tuple[str, ...]]) -> Callable[[Command], Command]:
+    """``--method``, whose help lists the names."""
+    return click.option(
+        "--method", default=AUTO, show_default=True, cls=LateOption, late_help=one_of("One of", names)
+    )
+
+
+def check_jobs(jobs: int) -> None:
+    """Raise a ValueError unless ``jobs`` is a number of processes, or -1 for all cores."""
+    if jobs == 0 or jobs < -1:
+        raise ValueError(f"--jobs must be a positive number, or -1 for all cores: found {jobs}.")

@@ -1,0 +1,92 @@
+"""What commands show of an estimate: the one place that knows where the numbers come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..boltzmann_machine import BoltzmannMachine, Coupling
+    from ..inference import StrengthAnswer
+
+STRONGEST = 10  # couplings to keep, as many as BoltzmannMachine.strongest gives unasked
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Estimates of J and H, how they were found, and the size of the data; in the order of the JSON."""
+
+    gamma: float
+    gamma_error: float
+    J: float
+    J_error: float
+    H: float
+    H_error: float
+    J0: float
+    J0_error: float
+    case: str | None
+    method: str
+    reason: str
+    regime: str
+    at_distance: float
+    prior: str
+    mean_coupling: bool
+    n_spins: int
+    n_samples: int
+    magnetisation: float
+
+
+@dataclass(frozen=True)
+class ShownCouplings:
+    """The strongest couplings, how they were found, and the size of the data; in the order of the JSON.
+
+    ``prior`` and ``gamma`` are None for methods without a prior, ``penalty`` for methods without a penalty.
+    """
+
+    method: str
+    reason: str
+    prior: str | None
+    gamma: float | None
+    penalty: float | None
+    n_spins: int
+    n_samples: int
+    strongest: tuple[Coupling, ...]
+
+
+def shown(answer: StrengthAnswer) -> Shown:
+    """What is shown of an answer."""
+    estimate, moments = answer.estimate, answer.moments
+    return Shown(
+        gamma=estimate.gamma,
+        gamma_error=estimate.gamma_error,
+        J=estimate.J,
+        J_error=estimate.J_error,
+        H=estimate.H,
+        H_error=estimate.H_error,
+        J0=estimate.J0,
+        J0_error=estimate.J0_error,
+        case=estimate.case,
+        method=answer.method.name,
+        reason=answer.reason,
+        regime=answer.regime,
+        at_distance=answer.diagnosis.distance,
+        prior=answer.options.prior,
+        mean_coupling=answer.options.mean_coupling,
+        n_spins=moments.n,
+        n_samples=moments.N,
+        magnetisation=moments.M,
+    )
+
+
+def shown_couplings(bm: BoltzmannMachine, n_samples: int) -> ShownCouplings:
+    """What is shown of a fitted machine."""
+    return ShownCouplings(
+        method=bm.method_,
+        reason=bm.reason_,
+        prior=None if bm.gamma_ is None else bm.prior,
+        gamma=bm.gamma_,
+        penalty=bm.penalty_,
+        n_spins=bm.n_features_in_,
+        n_samples=n_samples,
+        strongest=tuple(bm.strongest(STRONGEST)),
+    )

@@ -1,0 +1,65 @@
+"""Results for people: a few lines of text."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..calibration import Interval
+    from ._shown import Shown, ShownCouplings
+
+LARGEST = 3  # couplings in the text: a first impression, since all of them are in the file
+
+_CASES = {
+    "zero": "; the evidence has its maximum at gamma = 0",
+    "interior": "",
+    "infinite": "; the evidence has no maximum",
+    None: "",
+}
+
+
+def estimate_as_text(e: Shown, interval: Interval | None, encoding: str) -> str:
+    """J and H with errors, intervals if there are any, and how they were found."""
+    ratio = e.n_samples / e.n_spins
+    lines = [
+        f"  data     {e.n_samples} samples of {e.n_spins} spins (N/n = {ratio:.3g}), encoded {encoding}, "
+        f"mean spin {e.magnetisation:+.4f}",
+        f"  J        {e.J:.4f} ± {e.J_error:.4f}    couplings have variance J^2/n; gamma = J^2 = {e.gamma:.4g}",
+        f"  H       {e.H:+.4f} ± {e.H_error:.4f}",
+    ]
+    if e.mean_coupling:
+        lines.append(f"  J0      {e.J0:+.4f} ± {e.J0_error:.4f}    couplings have mean J0/n")
+    if interval:
+        lines += _interval_lines(interval)
+    lines += [
+        f"  regime   {e.regime} (1 - gamma r = {e.at_distance:.2f})",
+        f"  method   {e.method} ({e.reason}), {e.prior} prior{_CASES[e.case]}",
+    ]
+    return "\n".join(lines)
+
+
+def _interval_lines(interval: Interval) -> list[str]:
+    (low, high), (H_low, H_high), percent = interval.J, interval.H, f"{100 * interval.level:g}%"
+    note = f"; {interval.note}" if interval.note else ""
+    return [
+        f"  {percent:8} J from {low:.4f} to {high:.4f}, corrected estimate {interval.J_corrected:.4f}",
+        f"           H from {H_low:+.4f} to {H_high:+.4f}, corrected estimate {interval.H_corrected:+.4f}",
+        f"           by {interval.n_simulations} simulations{note}",
+    ]
+
+
+def couplings_as_text(found: ShownCouplings, encoding: str) -> str:
+    """How couplings were found, and the largest of them."""
+    lines = [
+        f"  data     {found.n_samples} samples of {found.n_spins} spins, encoded {encoding}",
+        f"  method   {found.method} ({found.reason})",
+    ]
+    if found.gamma is not None:
+        penalty = "" if found.penalty is None else f", penalty {found.penalty:.4g}"
+        J = math.sqrt(found.gamma)
+        lines.append(f"  J        {J:.4f}    {found.prior} prior of variance J^2/n{penalty}")
+    for k, edge in enumerate(found.strongest[:LARGEST]):
+        title = "" if k else "largest"
+        lines.append(f"  {title:9}{edge.J:+.4f} ± {edge.error:.4f}    {edge.name_i}, {edge.name_j}")
+    return "\n".join(lines)

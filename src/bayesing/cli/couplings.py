@@ -1,0 +1,86 @@
+"""``bayesing couplings``: all couplings with errors, as a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ._methods import AUTO, coupling_methods
+from ._options import data_argument, force_option, json_option, method_option, prior_option
+from ._reading import Reading, reading_options
+
+if TYPE_CHECKING:
+    from ..boltzmann_machine import BoltzmannMachine
+    from ._progress import Progress
+
+
+@click.command(short_help="Infer all couplings, with errors, and write them to a file.")
+@data_argument
+@click.option("-o", "--output", required=True, help="The .csv file to write.")
+@method_option(coupling_methods)
+@prior_option
+@click.option("--gamma", default=AUTO, show_default=True, help="Strength of the couplings, J^2, or auto.")
+@click.option("--matrix", is_flag=True, help="Write the n x n matrix instead of a list of pairs.")
+@reading_options
+@click.option("--seed", type=int, default=None, help="Seed of gamma, for many spins.")
+@json_option
+@force_option
+def couplings(
+    data: str,
+    output: str,
+    method: str,
+    prior: str,
+    gamma: str,
+    matrix: bool,
+    reading: Reading,
+    seed: int | None,
+    as_json: bool,
+    force: bool,
+) -> None:
+    """Infer the couplings of all pairs of spins from DATA, and write them to a .csv file.
+
+    Rows of DATA are samples, columns are spins, ±1, 0/1 or yes/no; the formats are those of 'bayesing fit'. The file
+    has a row for every pair: the numbers of the two columns (from 0), their names, the coupling J and its standard
+    error.
+    """
+    from ..boltzmann_machine import BoltzmannMachine
+    from ._errors import naming
+    from ._json import couplings_as_json, dumps
+    from ._output import check_output
+    from ._progress import Progress
+    from ._reading import read
+    from ._shown import shown_couplings
+    from ._text import couplings_as_text
+
+    check_output(output, ".csv", force, data)
+    bm = BoltzmannMachine(method, prior, gamma, random_state=seed)
+    found = read(data, reading)
+    N, n = found.statistics.N, found.statistics.n
+    pairs = n * (n - 1) // 2
+    with Progress(f"inferring {pairs} couplings from {N} samples") as progress:
+        with naming(data):
+            bm.fit(found.statistics)
+        _write(bm, output, matrix, force, progress)
+    result = shown_couplings(bm, N)
+    if as_json:
+        how = {"encoding": found.encoding, "notes": found.notes, "output": output}
+        click.echo(dumps(couplings_as_json(result) | how))
+    else:
+        click.echo(couplings_as_text(result, found.encoding))
+        click.echo(f"wrote {output}: " + (f"a {n} x {n} matrix" if matrix else f"{pairs} couplings"))
+
+
+def _write(bm: BoltzmannMachine, output: str, matrix: bool, force: bool, progress: Progress) -> None:
+    """The list of pairs, or the matrix below the names of its columns."""
+    from ._output import writing_table
+
+    n = bm.n_features_in_
+    progress.begin(f"writing {output}")
+    with writing_table(output, force) as table:
+        if matrix:
+            table.writerow(bm.names())
+            table.writerows(progress.over(bm.couplings_.tolist(), n))
+        else:
+            table.writerow(["i", "j", "name_i", "name_j", "J", "error"])
+            table.writerows(progress.over(bm.edges(), n * (n - 1) // 2))

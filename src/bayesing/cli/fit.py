@@ -1,0 +1,106 @@
+"""``bayesing fit``: J and H from a file of spins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from ._methods import batch_methods, strength_methods
+from ._options import check_jobs, data_argument, json_option, method_option, prior_option
+from ._reading import Reading, reading_options
+
+if TYPE_CHECKING:
+    from ..calibration import Interval
+    from ..inference import StrengthAnswer
+    from ..statistics import SpinStatistics
+    from ._reading import Read
+
+
+@click.command(short_help="Infer J and H from a file of spins.")
+@data_argument
+@method_option(strength_methods)
+@prior_option
+@click.option("--mean-coupling", is_flag=True, help="Also estimate a mean coupling J0/n.")
+@reading_options
+@click.option(
+    "--batch", metavar="ROWS", type=int, help="Read so many samples at a time; for data beyond memory."
+)
+@click.option("--interval", is_flag=True, help="Intervals and corrected estimates, by simulation.")
+@click.option("--level", type=float, default=0.9, show_default=True, help="Level of the intervals.")
+@click.option("--simulations", type=int, default=200, show_default=True, help="Data sets to simulate.")
+@click.option("--jobs", type=int, default=-1, help="Simulations at a time; all cores by default.")
+@click.option("--seed", type=int, default=None, help="Seed of methods that draw random numbers.")
+@json_option
+def fit(
+    data: str,
+    method: str,
+    prior: str,
+    mean_coupling: bool,
+    reading: Reading,
+    batch: int | None,
+    interval: bool,
+    level: float,
+    simulations: int,
+    jobs: int,
+    seed: int | None,
+    as_json: bool,
+) -> None:
+    """Infer J and H from DATA: rows are samples, columns are spins, ±1, 0/1 or yes/no.
+
+    DATA is an .npy, .npz, .csv, .tsv, .txt or .parquet file. Text and .npy may be compressed (.gz, .bz2, .xz, .zst).
+    """
+    from ..inference import check_strength, infer_strength
+    from ..strength import Options
+    from ._errors import naming, show
+    from ._json import dumps, estimate_as_json
+    from ._shown import shown
+    from ._text import estimate_as_text
+
+    if interval:
+        check_jobs(jobs)
+    check_strength(method, Options(prior, mean_coupling))
+    read = _read(data, reading, method, batch)
+    with naming(data):
+        answer = infer_strength(read.statistics, method, prior, mean_coupling, seed)
+    show(answer.warnings)
+    found = None
+    if interval:
+        found = _interval(answer, read.statistics, level, simulations, jobs, 0 if seed is None else seed)
+    if as_json:
+        how_read = {"encoding": read.encoding, "notes": read.notes}
+        click.echo(dumps(estimate_as_json(shown(answer), found) | how_read))
+    else:
+        click.echo(estimate_as_text(shown(answer), found, read.encoding))
+
+
+def _read(data: str, reading: Reading, method: str, batch: int | None) -> Read:
+    """The file ``data``, in batches if asked to or if it is too large."""
+    from ._reading import read, read_batches
+
+    in_batches = method in batch_methods()
+    if batch is None:
+        return read(data, reading, batches=in_batches)
+    if not in_batches:
+        raise ValueError(
+            f"--batch needs one of the methods {', '.join(batch_methods())}: found {method}, which needs all rows at "
+            "once. Choose another, or leave out --batch."
+        )
+    return read_batches(data, reading, batch)
+
+
+def _interval(
+    answer: StrengthAnswer, data: SpinStatistics, level: float, simulations: int, jobs: int, seed: int
+) -> Interval:
+    import joblib
+
+    from ..calibration import interval_of
+    from ..exceptions import SaturationWarning
+    from ._errors import show
+    from ._progress import Progress
+
+    with Progress("simulating data sets") as progress, joblib.parallel_config(n_jobs=jobs):
+        found = interval_of(answer, data, level, simulations, seed, progress=progress.advance)
+    if found.is_open:
+        show([SaturationWarning(f"{found.note[0].upper()}{found.note[1:]}.")])
+    return found

@@ -1,0 +1,70 @@
+"""``bayesing reproduce``: the tables and figures of the paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+PROCESSES_PER_CORE = 4  # at most: more of them only wait for each other
+
+
+@click.command(short_help="Reproduce the paper's tables and figures.")
+@click.argument("names", nargs=-1)
+@click.option("--quick", is_flag=True, help="The same in small, in under a minute.")
+@click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1 is one for each core.")
+@click.option("--dask", metavar="ADDRESS", help="Run on a Dask cluster, tcp://host:port, instead.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed.")
+@click.option(
+    "-o", "--output", default="results", show_default=True, help="Folder of results; a run continues there."
+)
+def reproduce(
+    names: tuple[str, ...], quick: bool, jobs: int, dask: str | None, seed: int, output: str
+) -> None:
+    """Reproduce the experiments NAMES of the paper, or all of them.
+
+    table1 table2 table3 fig2 fig3 fig4 fig5 fig6 fig7 fig8 appendix-c, or "all"; beyond the paper, equilibrium.
+    A run that was interrupted goes on where it stopped. The summary covers all that the folder holds.
+    """
+    import joblib
+
+    from ..experiments.reproduce import reproduce as run
+    from ..experiments.reproduce import select, workload
+    from ..experiments.runner import check, finished
+    from ._cluster import on_cluster
+    from ._progress import Cells, Progress
+
+    experiments = select(names or ("all",), quick)
+    costs = workload(experiments, quick)
+    _check_run(seed, jobs, output)
+    folder = Path(output)
+    check(folder, quick, seed)
+    done = finished(costs, folder, quick)
+    with (
+        on_cluster(dask),
+        Progress("", keep=True) as progress,
+        joblib.parallel_config(n_jobs=None if dask else jobs),
+    ):
+        left = len(costs) - len(done)
+        progress.line(f"{left} of {len(costs)} cells to simulate, results in {folder}")
+        run(experiments, folder, quick, seed, Cells(progress, costs, done))
+    click.echo(f"Look at {folder / 'summary.md'} and the figures beside it.")
+
+
+def _check_run(seed: int, jobs: int, output: str) -> None:
+    """Raise a ValueError that names the option at fault, before anything is written."""
+    import joblib
+
+    from ..arguments import count
+    from ..files import check_folder
+
+    count("--seed", seed, 0)
+    most = PROCESSES_PER_CORE * joblib.cpu_count()
+    if jobs != -1 and not 1 <= jobs <= most:
+        raise ValueError(
+            f"--jobs must be from 1 to {most}, four for each core, or -1 for one each: found --jobs={jobs}."
+        )
+    try:
+        check_folder(output)
+    except ValueError as error:
+        raise ValueError(f"-o {output!r}: {error}") from error
