@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import log_expit
 
 from .types import Array, Integers
 
@@ -27,7 +26,7 @@ _DZ /= _DZ.sum()
 
 def log_conditional(s: Array, f: Array) -> Array:
     """ln P(s | rest) of spins s with local fields f."""
-    return np.asarray(log_expit(2 * s * f))
+    return -np.logaddexp(0.0, -2 * s * f)
 
 
 def slope(s: Array, f: Array) -> Array:

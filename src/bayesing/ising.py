@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp
 
 from .arguments import numbers
 from .files import load_arrays, writing
@@ -115,7 +115,7 @@ class IsingModel:
         exponents = a @ J[:k, k:] @ b.T
         exponents += _exponents(a, J[:k, :k], h[:k])[:, None]
         exponents += _exponents(b, J[k:, k:], h[k:])
-        log_partition = float(logsumexp(exponents))
+        log_partition = float(scipy.special.logsumexp(exponents))
         return _Enumeration(a, b, np.exp(exponents - log_partition), log_partition)
 
 

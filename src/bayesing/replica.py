@@ -24,9 +24,9 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from .moments import SpinMoments
+from .roots import root
 
 NEAR = 0.2  # distance to the spin glass at which closed forms begin to saturate: J = 0.9 where H = 0
 _FINITE_SIZE = 12.0  # measured, see collective_variance
@@ -74,7 +74,7 @@ def at_line(H: float) -> float:
     high = 1.0 + abs(H)
     while excess(high) < 0:
         high *= 2
-    s = brentq(excess, 0.0, high, xtol=1e-14)
+    s = root(excess, 0.0, high)
     return 1 / math.sqrt(average((1 - local_tanh(H, s * s) ** 2) ** 2))
 
 
@@ -89,8 +89,8 @@ def field(moments: SpinMoments, gamma: float, J0: float = 0.0) -> float:
     reach = abs(math.atanh(M)) + 1.0
     while average(local_tanh(reach, variance)) < abs(M):
         reach *= 2
-    mean = brentq(lambda u: average(local_tanh(u, variance)) - M, -reach, reach, xtol=1e-14)
-    return float(mean) - J0 * M
+    mean = root(lambda u: average(local_tanh(u, variance)) - M, -reach, reach)
+    return mean - J0 * M
 
 
 def site_fields(moments: SpinMoments, gamma: float, J0: float = 0.0) -> tuple[NDArray[np.float64], bool]:

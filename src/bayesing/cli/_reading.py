@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from ..statistics import SpinStatistics
 
 
-
 @dataclass(frozen=True)
 class Reading:
     """How to read DATA: arguments of :func:`bayesing.read_spins`."""

@@ -11,8 +11,7 @@ Where a spin or a pair, or any combination that bounds the averages, never varie
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
-from scipy.special import logsumexp
+import scipy
 
 from ..exceptions import InputError
 from ..ising import all_states
@@ -40,16 +39,16 @@ def fit_exact(stats: SpinStatistics) -> DenseCouplings:
     height = -n * np.log(2)
     for _ in range(_MOST_STEPS):
         exponents = features @ theta
-        p = np.exp(exponents - logsumexp(exponents))
+        p = np.exp(exponents - scipy.special.logsumexp(exponents))
         means = p @ features
         covariance = features.T @ (p[:, None] * features) - np.outer(means, means)
         try:
-            factor = cho_factor(covariance)
+            factor = scipy.linalg.cho_factor(covariance)
         except np.linalg.LinAlgError:  # next to no state is left
             break
-        step = cho_solve(factor, data - means)
+        step = scipy.linalg.cho_solve(factor, data - means)
         if (data - means) @ step < _TOLERANCE:
-            variance = np.diag(cho_solve(factor, np.eye(len(data)))) / N
+            variance = np.diag(scipy.linalg.cho_solve(factor, np.eye(len(data)))) / N
             return DenseCouplings(_matrix(theta, n), _matrix(np.sqrt(variance), n), theta[-n:])
         rate = 1.0
         while (trial := _likelihood(theta + rate * step, data, features)) < height and rate > 1e-9:
@@ -70,7 +69,7 @@ def _features(states: Array) -> Array:
 
 
 def _likelihood(theta: Array, data: Array, features: Array) -> float:
-    return float(theta @ data - logsumexp(features @ theta))
+    return float(theta @ data - scipy.special.logsumexp(features @ theta))
 
 
 def _matrix(theta: Array, n: int) -> Array:

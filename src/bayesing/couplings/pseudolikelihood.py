@@ -45,7 +45,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.optimize import Bounds, minimize
+import scipy
 
 from ..conditionals import curvature, fields_of, total_and_slope
 from ..exceptions import NotConvergedWarning
@@ -186,12 +186,12 @@ def _search(
     """The minimum, with the first ``bounded`` variables from 0 on, and the largest projected slope there."""
     lowest = np.full(len(x), -math.inf)
     lowest[:bounded] = 0.0
-    found = minimize(
+    found = scipy.optimize.minimize(
         function,
         x,
         jac=True,
         method="L-BFGS-B",
-        bounds=Bounds(lowest, math.inf) if bounded else None,
+        bounds=scipy.optimize.Bounds(lowest, math.inf) if bounded else None,
         options={
             "maxcor": _MEMORY,
             "gtol": tolerance,

@@ -30,7 +30,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+import scipy
 
 from ..exceptions import InputError
 from ..statistics import SpinStatistics
@@ -89,9 +89,9 @@ def without_noise(squares: float, products: float, p: int) -> tuple[float, float
 
 def _inverse(S: Array) -> Array:
     try:
-        factor = cho_factor(S, lower=True, overwrite_a=True, check_finite=False)
-        inverse = cho_solve(factor, np.eye(len(S)), overwrite_b=True, check_finite=False)
-    except LinAlgError:
+        factor = scipy.linalg.cho_factor(S, lower=True, overwrite_a=True, check_finite=False)
+        inverse = scipy.linalg.cho_solve(factor, np.eye(len(S)), overwrite_b=True, check_finite=False)
+    except np.linalg.LinAlgError:
         inverse = np.full((1, 1), np.inf)
     if not np.max(np.abs(inverse)) < 1e8 / len(S):
         raise InputError(

@@ -27,8 +27,8 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import xlogy
 
 from ..arguments import numbers
 from ..exceptions import BoundWarning, InputError, LaplaceWarning
@@ -60,7 +60,7 @@ class PlefkaFit:
 def e(m: Any) -> Any:
     """Negative mean-field entropy e(m) (Eq. 23); 0 at m = ±1."""
     up, down = (1 + m) / 2, (1 - m) / 2
-    return xlogy(up, up) + xlogy(down, down)
+    return scipy.special.xlogy(up, up) + scipy.special.xlogy(down, down)
 
 
 def phi1(m: Any, moments: SpinMoments, tau: float | None = None) -> Any:
@@ -189,8 +189,6 @@ def extremum(H: float, gammas: NDArray[np.float64], moments: SpinMoments) -> NDA
     curve g(theta, gamma) = 0 is followed along its tangent, which stays regular where gamma turns back.
     At H = 0 exactly the branch is m = 0, by symmetry, and not the limit of small H.
     """
-    from scipy.integrate import solve_ivp  # a third of a second to import, and only needed here
-
     targets, place = np.unique(gammas[gammas > 0], return_inverse=True)
     m = np.full(len(gammas), math.tanh(H))
     if not targets.size or H == 0:
@@ -221,7 +219,7 @@ def extremum(H: float, gammas: NDArray[np.float64], moments: SpinMoments) -> NDA
     events[-1].terminal = True
     folded.terminal = True  # type: ignore[attr-defined]
     tolerance = [1e-10, 1e-10 * targets[-1]]
-    curve = solve_ivp(
+    curve = scipy.integrate.solve_ivp(
         tangent,
         (0, math.inf),
         [start, 0.0],

@@ -28,8 +28,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from ..arguments import Seed, count, generator
 from ..conditionals import curvature, log_conditional, slope
@@ -108,9 +108,9 @@ class Conditionals:
             scaled = self.single * np.sqrt(W, dtype=np.float32)[:, None]
             A = (scaled.T @ scaled).astype(np.float64)
             A[np.diag_indices(self.n)] += precision
-            factor = cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
+            factor = scipy.linalg.cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
             gradient = F.T @ slope(s, f) - precision * w
-            step = cho_solve(factor, gradient, check_finite=False)
+            step = scipy.linalg.cho_solve(factor, gradient, check_finite=False)
             if gradient @ step < _TOLERANCE:
                 break
             rate = 1.0
@@ -125,13 +125,15 @@ class Conditionals:
 
         # d/d ln gamma: of the precisions n/gamma, and of W, which moves with the mode. With A the Hessian,
         # tr(A^-1 Lambda) = n - tr(A^-1 F^T W F), and the field's part of it is left out.
-        half = solve_triangular(factor[0].astype(np.float32), self.single.T, lower=True, check_finite=False)
+        half = scipy.linalg.solve_triangular(
+            factor[0].astype(np.float32), self.single.T, lower=True, check_finite=False
+        )
         leverage = np.einsum("ka,ka->a", half, half).astype(np.float64)
         coupling = precision.copy()
         coupling[i] = 0.0
         unit = np.zeros(self.n)
         unit[i] = 1.0
-        response = cho_solve(factor, np.stack([coupling * w, unit], axis=1), check_finite=False)
+        response = scipy.linalg.cho_solve(factor, np.stack([coupling * w, unit], axis=1), check_finite=False)
         trace = self.n - float(W @ leverage) - response[i, 1]
         explicit = (float(coupling @ w**2) - (self.n - 1) + trace) / 2
         implicit = float(leverage @ (np.tanh(f) * W * (F @ response[:, 0])))
@@ -154,9 +156,9 @@ class Conditionals:
             root = np.sqrt(curvature(f))
             B = root[:, None] * K * root
             B[np.diag_indices(self.N)] += 1
-            L = cho_factor(B, lower=True, overwrite_a=True, check_finite=False)
+            L = scipy.linalg.cho_factor(B, lower=True, overwrite_a=True, check_finite=False)
             b = root**2 * f + slope(s, f)
-            target = b - root * cho_solve(L, root * (K @ b), check_finite=False)
+            target = b - root * scipy.linalg.cho_solve(L, root * (K @ b), check_finite=False)
             step = target - a
             f_step = K @ step
             if (slope(s, f) - a) @ f_step < _TOLERANCE:
@@ -171,10 +173,12 @@ class Conditionals:
         value = height - float(np.log(np.diag(L[0])).sum())
         # d/d ln gamma, with R = (K + 1/W)^-1 and tr(R K) = sum_a W_a Var(f_a); the field's part is left out.
         gradient = slope(s, f)
-        half = solve_triangular(L[0], root[:, None] * K, lower=True, check_finite=False)
+        half = scipy.linalg.solve_triangular(L[0], root[:, None] * K, lower=True, check_finite=False)
         variance = np.diag(K) - np.sum(half**2, axis=0)
         b = K_couplings @ gradient
-        solved = cho_solve(L, root[:, None] * np.stack([b, np.ones(self.N)], axis=1), check_finite=False)
+        solved = scipy.linalg.cho_solve(
+            L, root[:, None] * np.stack([b, np.ones(self.N)], axis=1), check_finite=False
+        )
         explicit = float(gradient @ b - root**2 @ variance + root @ solved[:, 1]) / 2
         df = b - K @ (root * solved[:, 0])
         implicit = float(variance @ (np.tanh(f) * root**2 * df))

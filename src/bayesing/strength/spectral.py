@@ -40,15 +40,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
-from numpy.polynomial.chebyshev import chebpts1, chebvander
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 
 from ..arguments import numbers
 from ..exceptions import InputError
+from ..roots import root
 from ..spectrum import Spectrum, saddle
 from ..statistics import SpinStatistics
 from ..types import Array
@@ -108,19 +107,19 @@ def law(g: float, nu: float, n: float, nodes: int = 200) -> Spectrum:
         """Has the sign of dz/dG, which is 0 at the edges of the spectrum."""
         return ((1 - G) * (1 - g * G)) ** 2 / a - (1 - g * G**2)
 
-    ends = np.array([brentq(turning, -edge, 1.0), brentq(turning, 1.0, edge)])
+    ends = np.array([root(turning, -edge, 1.0), root(turning, 1.0, edge)])
     low, high = np.sqrt(np.maximum(ends / a - ends / np.polyval(quadratic, ends), 0))
     # Even in the angle: the density vanishes at the edges as a square root, and may diverge at d = 0.
     angle = (np.arange(nodes) + 0.5) * (math.pi / nodes)
-    root = (low + high) / 2 - (high - low) / 2 * np.cos(angle)
-    d = root**2
+    x = (low + high) / 2 - (high - low) / 2 * np.cos(angle)
+    d = x**2
     # G^3 = c_0 + c_1 G + c_2 G^2, with one real root R and the pair that we want.
     c0, c1, c2 = d * a / g, (a - 1 - d * a * (1 + g)) / g, d * a + (1 + g) / g
     R = _real_root(c0, c1, c2)
     half = (c2 - R) / 2  # Re G, and c_0/R is |G|^2
     G = half + 1j * np.sqrt(np.maximum(c0 / R - half**2, 0.0))
     density = np.abs((np.polyval(quadratic, G) / G).imag)  # up to a factor
-    w = density * root * (high - low) * np.sin(angle) * (math.pi / nodes)
+    w = density * x * (high - low) * np.sin(angle) * (math.pi / nodes)
     w *= min(a, 1) / w.sum()
     if a < 1:
         d, w = np.append(d, 0.0), np.append(w, 1 - a)
@@ -232,14 +231,19 @@ def _falls(f: Callable[[float], float], u: float, step: float, ends: tuple[float
         if v == u:
             return u
         if sign * f(v) <= 0:
-            return float(brentq(f, u, v, xtol=1e-8))
+            return root(f, u, v, 1e-8)
         u, step = v, 1.5 * step
 
 
 _UNCOMPRESSED = 128  # points that stay as they are
 _NODES = (8, 16, 32, 64)
-_ANGLES = {K: chebpts1(K) for K in _NODES}
-_TO_NODES = {K: np.linalg.inv(chebvander(_ANGLES[K], K - 1)).T for K in _NODES}
+
+
+@cache
+def _chebyshev(K: int) -> tuple[Array, Array]:
+    """K nodes in (-1, 1), and the matrix from moments of Chebyshev's polynomials to weights at the nodes."""
+    nodes = np.polynomial.chebyshev.chebpts1(K)
+    return nodes, np.asarray(np.linalg.inv(np.polynomial.chebyshev.chebvander(nodes, K - 1)).T, np.float64)
 
 
 def _compress(c: Array, w: Array) -> tuple[Array, Array]:
@@ -255,8 +259,9 @@ def _compress(c: Array, w: Array) -> tuple[Array, Array]:
     middle, half = (x.max() + x.min()) / 2, max((x.max() - x.min()) / 2, 1e-9)
     needed = math.log(1e12) / math.asinh(math.pi / half)
     K = next((K for K in _NODES if needed <= K), _NODES[-1])
-    basis = chebvander((x - middle) / half, K - 1)
-    return np.exp(middle + half * _ANGLES[K]), (w @ basis) @ _TO_NODES[K].T
+    basis = np.polynomial.chebyshev.chebvander((x - middle) / half, K - 1)
+    angles, to_nodes = _chebyshev(K)
+    return np.exp(middle + half * angles), (w @ basis) @ to_nodes.T
 
 
 def _evidence(H: ArrayLike, gamma: ArrayLike, fit: SpectralFit, scale: int) -> Array:
