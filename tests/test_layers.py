@@ -26,7 +26,7 @@ ROWS = [
 ]
 LEFT_ONLY = ROWS[1]
 REPORT = ["budget", "analysis", "words", "pictures", "numbers", "page", "display", "write"]
-EXPERIMENTS = ["specification", "display", "runner", "summary", "figures", "reproduce"]
+EXPERIMENTS = ["specification", "cells", "display", "runner", "summary", "figures", "reproduce"]
 
 
 def modules():

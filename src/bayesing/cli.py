@@ -553,17 +553,20 @@ def reproduce(
         from .experiments.display import Display
         from .experiments.reproduce import reproduce as run
         from .experiments.reproduce import select, workload
-        from .experiments.runner import check, finished
+        from .experiments.runner import results
 
         experiments = select(names or ("all",), quick)
-        costs = workload(experiments, quick)
         _check_run(seed, jobs, output)
         folder = Path(output)
-        check(folder, quick, seed)
-        done = finished(costs, folder, quick)
+        cells, tasks = results(folder, quick, seed), workload(experiments, quick, seed)
+        try:
+            cells.check()
+        except ValueError as error:
+            raise ValueError(f"-o {error}") from error
+        done = cells.finished(task.name for task in tasks)
         with (
             _cluster(dask),
-            Display(costs, done, folder) as progress,
+            Display(tasks, done, folder) as progress,
             joblib.parallel_config(n_jobs=None if dask else jobs),
         ):
             run(experiments, folder, quick, seed, progress)

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
 
-from .specification import Cell
+from .cells import Task
 
 
 class Display:
     """A bar with time left on a terminal, a plain line at first and now and then elsewhere."""
 
-    def __init__(self, costs: dict[Cell, float], done: set[Cell], folder: Path) -> None:
+    def __init__(self, tasks: Sequence[Task], done: Collection[str], folder: Path) -> None:
         self.folder = folder
-        self.cells, self.finished = len(costs), len(done)
-        self.total, self.spent = sum(costs.values()), sum((costs[cell] for cell in done), 0.0)
+        self.cells, self.finished = len(tasks), len(done)
+        self.total = sum(task.cost for task in tasks)
+        self.spent = sum((task.cost for task in tasks if task.name in done), 0.0)
         self.shown = self.finished
 
     def __enter__(self) -> Display:
         console = Console(stderr=True)
-        self.bar = Progress(
+        self.bar = Bar(
             TextColumn("{task.fields[cells]} cells"),
             BarColumn(),
             TextColumn("{task.percentage:.0f}%"),
@@ -43,9 +46,9 @@ class Display:
     def __exit__(self, *_: object) -> None:
         self.bar.stop()
 
-    def __call__(self, cell: Cell, cost: float) -> None:
+    def __call__(self, task: Task) -> None:
         self.finished += 1
-        self.spent += cost
+        self.spent += task.cost
         label = f"{self.finished}/{self.cells}"
         self.bar.update(self.task, completed=self.spent, cells=label)
         if self.bar.disable and (
