@@ -128,9 +128,16 @@ def test_results_of_other_settings_are_refused(cells, tmp_path):
     cells.run(tasks("a"))
     with pytest.raises(ValueError, match=r'other settings, expected {"seed": 1}, found {"seed": 0}'):
         CellFolder(tmp_path, {"seed": 1}).run(tasks("a"))
-    (tmp_path / "settings.json").write_text("{")
-    with pytest.raises(ValueError, match="other settings"):
-        cells.check()
+    for damaged in ("{", "3", "{}", '{"seed": 0, "more": null}'):
+        (tmp_path / "settings.json").write_text(damaged)
+        with pytest.raises(ValueError, match="other settings"):
+            cells.check()
+
+
+def test_other_settings_are_told_by_what_differs(tmp_path):
+    CellFolder(tmp_path, {"seed": 0, "J": [0.2], "n": 3}).prepare()
+    with pytest.raises(ValueError, match=r'expected {"J": \[0.3\], "n": 4}, found {"J": \[0.2\], "n": 3}\.'):
+        CellFolder(tmp_path, {"seed": 0, "J": [0.3], "n": 4}).check()
 
 
 def test_settings_may_hold_tuples(tmp_path):

@@ -114,13 +114,16 @@ class CellFolder:
         if not path.exists():
             return
         try:
-            found = json.loads(path.read_text("utf-8"))
-        except ValueError:
-            found = None
-        if found != json.loads(json.dumps(self.settings)):
+            found = dict(json.loads(path.read_text("utf-8")))
+        except (ValueError, TypeError):
+            found = {}
+        expected = json.loads(json.dumps(self.settings))
+        differ = [key for key in expected | found if expected.get(key) != found.get(key)]
+        if differ or found.keys() != expected.keys():
+            ours, theirs = ({key: values.get(key) for key in differ} for values in (expected, found))
             raise ValueError(
-                f"{self.folder}: holds results of other settings, expected {json.dumps(self.settings)}, found "
-                f"{json.dumps(found)}. Choose another folder, or remove this one."
+                f"{self.folder}: holds results of other settings, expected {json.dumps(ours)}, found "
+                f"{json.dumps(theirs)}. Choose another folder, or remove this one."
             )
 
     def _content(self, name: str) -> bytes | None:

@@ -21,7 +21,7 @@ from .specification import Cell, Work, catalogue
 
 COLUMNS = ("repeat", "N", "gamma", "J", "H", "case", "M", "e", "Phi", "phi2")
 
-_TEMPERING = 30  # time of parallel tempering over that of annealing
+TEMPERING = 30  # time of parallel tempering over that of annealing
 
 
 def results(folder: Path, small: bool = False, seed: int = 0) -> CellFolder:
@@ -46,7 +46,7 @@ def tasks_of(cells: Iterable[Cell], small: bool = False, seed: int = 0) -> list[
 
 def cost(cell: Cell, work: Work) -> float:
     """Relative time of a cell: a sweep is n^2 N operations."""
-    slower = _TEMPERING if cell.sampler == "temper" else 1
+    slower = TEMPERING if cell.sampler == "temper" else 1
     return work.repeats * (cell.n**2 * (max(work.samples) + 20.0)) * slower
 
 
