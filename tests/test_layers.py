@@ -29,7 +29,7 @@ ROWS = [
 ]
 LEFT_ONLY = [row for row in ROWS if set(row) & {"spins", "ising", "choice", "calibration", "empirical_bayes"}]
 REPORT = ["budget", "analysis", "words", "pictures", "numbers", "page", "write"]
-EXPERIMENTS = ["specification", "runner", "summary", "figures", "reproduce"]
+EXPERIMENTS = ["specification", "cells", "runner", "summary", "figures", "reproduce"]
 GROUP = ("cli", "_main")  # knows all commands, which do not know each other
 
 

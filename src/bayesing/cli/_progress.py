@@ -5,7 +5,7 @@ All of it goes to standard error. Where that is no terminal there is no bar; lon
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 import click
@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from ..experiments.specification import Cell
+    from ..experiments.cells import Task
 
 Item = TypeVar("Item")
 
@@ -99,15 +99,16 @@ class Progress:
 class Cells:
     """Hears of each finished cell of experiments, and shows how many there are and how much work is left."""
 
-    def __init__(self, progress: Progress, costs: Mapping[Cell, float], done: Collection[Cell]) -> None:
+    def __init__(self, progress: Progress, tasks: Sequence[Task], done: Collection[str]) -> None:
         self.progress = progress
-        self.cells, self.finished, self.said = len(costs), len(done), len(done)
-        self.total, self.spent = sum(costs.values()), sum((costs[cell] for cell in done), 0.0)
+        self.cells, self.finished, self.said = len(tasks), len(done), len(done)
+        self.total = sum(task.cost for task in tasks)
+        self.spent = sum((task.cost for task in tasks if task.name in done), 0.0)
         self._show()
 
-    def __call__(self, cell: Cell, cost: float) -> None:
+    def __call__(self, task: Task) -> None:
         self.finished += 1
-        self.spent += cost
+        self.spent += task.cost
         self._show()
         if self.finished - self.said >= self.cells / LINES or self.finished == self.cells:
             self.said = self.finished

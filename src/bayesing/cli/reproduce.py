@@ -30,24 +30,26 @@ def reproduce(
 
     from ..experiments.reproduce import reproduce as run
     from ..experiments.reproduce import select, workload
-    from ..experiments.runner import check, finished
+    from ..experiments.runner import results
     from ._cluster import on_cluster
+    from ._errors import naming
     from ._progress import Cells, Progress
 
     experiments = select(names or ("all",), quick)
-    costs = workload(experiments, quick)
     _check_run(seed, jobs, output)
     folder = Path(output)
-    check(folder, quick, seed)
-    done = finished(costs, folder, quick)
+    cells, tasks = results(folder, quick, seed), workload(experiments, quick, seed)
+    with naming("-o"):
+        cells.check()
+    done = cells.finished(task.name for task in tasks)
     with (
         on_cluster(dask),
         Progress("", keep=True) as progress,
         joblib.parallel_config(n_jobs=None if dask else jobs),
     ):
-        left = len(costs) - len(done)
-        progress.line(f"{left} of {len(costs)} cells to simulate, results in {folder}")
-        run(experiments, folder, quick, seed, Cells(progress, costs, done))
+        left = len(tasks) - len(done)
+        progress.line(f"{left} of {len(tasks)} cells to simulate, results in {folder}")
+        run(experiments, folder, quick, seed, Cells(progress, tasks, done))
     click.echo(f"Look at {folder / 'summary.md'} and the figures beside it.")
 
 

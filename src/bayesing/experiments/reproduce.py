@@ -9,9 +9,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 from ..files import writing
+from .cells import CellFolder, CellProgress, Task
 from .figures import draw, save
-from .runner import Progress, cost, finished, run
-from .specification import NAMES, PAPER, Cell, Experiment, catalogue, cells_of, load, quick
+from .runner import results, tasks_of
+from .specification import NAMES, PAPER, Experiment, catalogue, cells_of, load, quick
 from .summary import markdown, rows_of, write_csv
 
 
@@ -22,16 +23,23 @@ def select(names: Sequence[str], small: bool) -> list[Experiment]:
     return [quick(experiment) if small else experiment for experiment in experiments]
 
 
-def workload(experiments: Sequence[Experiment], small: bool) -> dict[Cell, float]:
-    """Cells that the experiments need, with their relative cost."""
-    works = catalogue(small)
-    return {cell: cost(cell, works[cell]) for experiment in experiments for cell in cells_of(experiment)}
+def workload(experiments: Sequence[Experiment], small: bool, seed: int = 0) -> list[Task]:
+    """Cells that the experiments need, each once."""
+    cells = dict.fromkeys(cell for experiment in experiments for cell in cells_of(experiment))
+    return tasks_of(cells, small, seed)
 
 
-def complete(folder: Path, small: bool) -> list[Experiment]:
+def complete(cells: CellFolder, small: bool) -> list[Experiment]:
     """Experiments whose cells are all in the folder, whichever run they come from."""
-    done = finished(catalogue(small), folder, small)
-    return [experiment for experiment in select(NAMES, small) if done.issuperset(cells_of(experiment))]
+    names = [cell.name for cell in catalogue(small)]
+    done = cells.finished(names)
+    left_out = "Experiments that need it are left out of the summary; run them again."
+    cells.warn_of_damage((name for name in names if name not in done), left_out)
+    return [
+        experiment
+        for experiment in select(NAMES, small)
+        if done.issuperset(cell.name for cell in cells_of(experiment))
+    ]
 
 
 def reproduce(
@@ -39,17 +47,18 @@ def reproduce(
     folder: Path,
     small: bool = False,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: CellProgress | None = None,
 ) -> None:
     """Simulate what is missing in ``folder`` and write everything that follows from the cells.
 
     CSV files and figures are those of ``experiments``; the summary covers all that the folder holds.
     """
     start = time.perf_counter()
-    run(workload(experiments, small), folder, small, seed, progress)
+    cells = results(folder, small, seed)
+    cells.run(workload(experiments, small, seed), progress)
     printed = [value for name in ("table1", "table2", "table3") for value in load(name).printed]
-    covered = complete(folder, small)
-    rows = {experiment.name: rows_of(experiment, folder) for experiment in covered}
+    covered = complete(cells, small)
+    rows = {experiment.name: rows_of(experiment, cells) for experiment in covered}
     for experiment in experiments:
         write_csv(rows[experiment.name], folder / f"{experiment.name}.csv")
         marks = [] if small or experiment.prior == "laplace" else printed

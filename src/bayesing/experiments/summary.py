@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import csv
-import io
 import math
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..files import writing
+from ..types import Array
+from .cells import CellFolder, csv_bytes
 from .specification import Cell, Experiment, Printed
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -38,25 +36,27 @@ class Row:
     phi2: float
 
 
-def rows_of(experiment: Experiment, folder: Path) -> list[Row]:
+def rows_of(experiment: Experiment, cells: CellFolder) -> list[Row]:
     """Statistics of every point of an experiment, from the files of its cells."""
     return [
-        _row(panel.label, n, N, panel.H, J, _read(experiment, n, N, panel.H, J, folder))
+        _row(panel.label, n, N, panel.H, J, _read(experiment, n, N, panel.H, J, cells))
         for panel in experiment.panels
         for n, N in panel.sizes
         for J in experiment.J
     ]
 
 
-def _read(experiment: Experiment, n: int, N: int, H: float, J: float, folder: Path) -> list[dict[str, str]]:
+def _read(
+    experiment: Experiment, n: int, N: int, H: float, J: float, cells: CellFolder
+) -> list[dict[str, str]]:
     cell = Cell(experiment.sampler, experiment.prior, n, H, J)
-    with (folder / "cells" / f"{cell.name}.csv").open(newline="", encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if int(row["N"]) == N]
+    lines = cells.read(cell.name).decode().splitlines()
+    rows = [row for row in csv.DictReader(lines) if int(row["N"]) == N]
     return rows[: experiment.repeats]
 
 
 def _row(panel: str, n: int, N: int, H: float, J: float, rows: list[dict[str, str]]) -> Row:
-    def column(name: str) -> Floats:
+    def column(name: str) -> Array:
         return np.array([float(row[name]) for row in rows])
 
     finite = np.isfinite(column("gamma"))
@@ -83,20 +83,16 @@ def _row(panel: str, n: int, N: int, H: float, J: float, rows: list[dict[str, st
 
 def write_csv(rows: list[Row], path: Path) -> None:
     """Rows as a tidy CSV, six digits."""
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
     names = list(Row.__dataclass_fields__)
-    table.writerow(names)
-    for row in rows:
-        values = [getattr(row, name) for name in names]
-        table.writerow([f"{value:.6g}" if isinstance(value, float) else value for value in values])
+    table = ([getattr(row, name) for name in names] for row in rows)
+    rounded = ([f"{value:.6g}" if isinstance(value, float) else value for value in row] for row in table)
     with writing(path, force=True) as file:
-        file.write(text.getvalue().encode())
+        file.write(csv_bytes([names, *rounded]))
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """A printed cell beside ours. ``within`` allows half of the last printed digit and 3 standard errors."""
+class Agreement:
+    """A printed value beside ours. ``within`` allows half of the last printed digit and 3 standard errors."""
 
     table: str
     printed: Printed
@@ -140,10 +136,10 @@ def _half_digit(text: str) -> float:
     return 0.5 * 10.0 ** -len(text.partition(".")[2])
 
 
-def compare(experiment: Experiment, rows: list[Row]) -> list[Comparison]:
+def compare(experiment: Experiment, rows: list[Row]) -> list[Agreement]:
     """Every printed cell of an experiment with our row for it."""
     ours = {(row.n, row.N, row.H, row.J): row for row in rows}
-    return [Comparison(experiment.name, p, ours[p.n, p.N, p.H, p.J]) for p in experiment.printed]
+    return [Agreement(experiment.name, p, ours[p.n, p.N, p.H, p.J]) for p in experiment.printed]
 
 
 def exponents(experiment: Experiment, rows: list[Row]) -> list[tuple[str, str, float, float]]:
@@ -162,21 +158,21 @@ def markdown(results: list[tuple[Experiment, list[Row]]], header: list[str]) -> 
     """``summary.md``: what was run, all printed cells with z, and the exponents of Appendix C."""
     lines = ["# Reproduction of arXiv:1906.06002", "", *header, ""]
     for experiment, rows in results:
-        comparisons = compare(experiment, rows)
-        if comparisons:
-            beyond = sum(not c.within for c in comparisons)
-            spreads = sum(not c.sd_within for c in comparisons)
+        agreements = compare(experiment, rows)
+        if agreements:
+            beyond = sum(not a.within for a in agreements)
+            spreads = sum(not a.sd_within for a in agreements)
             lines += [
                 f"## {experiment.title}",
                 "",
-                f"{len(comparisons)} printed cells: {beyond} mean(s) and {spreads} standard deviation(s) are out of "
+                f"{len(agreements)} printed cells: {beyond} mean(s) and {spreads} standard deviation(s) are out of "
                 "tolerance, which is half the last printed digit + 3 combined standard errors for means, 15% + half "
                 "the last digit for standard deviations. z counts what exceeds half the last digit. "
                 f"{experiment.note}".strip(),
                 "",
                 "| n | N | H | J | ours | paper | combined standard error | z | sd ours | sd paper | infinite | |",
                 "|---|---|---|---|---|---|---|---|---|---|---|---|",
-                *(_line(c) for c in comparisons),
+                *(_line(a) for a in agreements),
                 "",
             ]
         if experiment.kind == "orders":
@@ -204,10 +200,10 @@ def markdown(results: list[tuple[Experiment, list[Row]]], header: list[str]) -> 
     return "\n".join(lines) + "\n"
 
 
-def _line(c: Comparison) -> str:
-    mark = ("" if c.within else "mean ") + ("" if c.sd_within else "sd")
-    p = c.printed
+def _line(a: Agreement) -> str:
+    mark = ("" if a.within else "mean ") + ("" if a.sd_within else "sd")
+    p = a.printed
     return (
-        f"| {p.n} | {p.N} | {p.H:g} | {p.J:g} | {c.ours.J_mean:.4f} | {p.mean} | "
-        f"{c.error:.4f} | {c.z:+z.1f} | {c.ours.J_sd:.3f} | {p.sd} | {c.ours.infinite} | {mark.strip()} |"
+        f"| {p.n} | {p.N} | {p.H:g} | {p.J:g} | {a.ours.J_mean:.4f} | {p.mean} | "
+        f"{a.error:.4f} | {a.z:+z.1f} | {a.ours.J_sd:.3f} | {p.sd} | {a.ours.infinite} | {mark.strip()} |"
     )

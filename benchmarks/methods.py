@@ -1,0 +1,60 @@
+"""All that the benchmarks take from inside the library, in one place, and fits that do not warn."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+import bayesing as bs
+from bayesing.calibration import Point, Setting, _draw
+from bayesing.couplings.pseudolikelihood import maximise
+from bayesing.strength import METHODS
+from bayesing.strength.plefka import fit_plefka
+from bayesing.strength.pseudolikelihood import score_at as _regression_score
+from bayesing.strength.spectral import fit_spectral
+from bayesing.strength.spectral import score_at as _spectral_score
+
+
+def method_names() -> tuple[str, ...]:
+    """Methods that infer J, without "auto", which takes one of them."""
+    return tuple(method.name for method in METHODS)
+
+
+def fitted(spins: np.ndarray, method: str = "auto", **parameters: Any) -> bs.EmpiricalBayes:
+    """J and H by one method. Its warnings are left out: what they say is what a benchmark measures."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bs.BayesingWarning)
+        return bs.EmpiricalBayes(method, random_state=0, **parameters).fit(spins)
+
+
+def uncorrected(spins: np.ndarray) -> float:
+    """J at the maximum of the evidence of "spectral", without the correction for what is left out of it."""
+    return math.sqrt(fit_spectral(bs.SpinStatistics.of(spins)).gamma_uncorrected)
+
+
+def spectral_score(spins: np.ndarray, gamma: float) -> float:
+    """Slope of the evidence of "spectral" in ln gamma."""
+    return _spectral_score(bs.SpinStatistics.of(spins), gamma)
+
+
+def regression_score(spins: np.ndarray, gamma: float, n_targets: int) -> float:
+    """Slope of the evidence of "pseudolikelihood" in ln gamma."""
+    return _regression_score(bs.SpinStatistics.of(spins), gamma, n_targets)
+
+
+def plefka_angle(spins: np.ndarray) -> float:
+    """The paper's estimate of gamma as an angle, which goes on where gamma is infinite."""
+    return fit_plefka(bs.SpinMoments.of(spins)).angle
+
+
+def equilibrium(n: int, N: int, r: float, at: Point, seed: np.random.SeedSequence) -> np.ndarray:
+    """A data set of given gamma and H as calibration simulates it, with r expected of the data."""
+    return _draw(Setting(n, N, r=r), at, seed)[0]
+
+
+def without_penalty(spins: np.ndarray) -> np.ndarray:
+    """Couplings of largest pseudo-likelihood."""
+    return maximise(spins, 0.0)[0]

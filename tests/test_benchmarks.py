@@ -1,0 +1,132 @@
+"""Benchmarks in small: their settings load, and they run, go on, and refuse results of other settings."""
+
+import csv
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import bayesing as bs
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+CELLS = {
+    "accuracy": {"estimates": 90},
+    "calibration": {"bias": 100, "glass": 56, "coverage": 120, "cost": 0, "figure3": 78},
+    "couplings": {
+        **{"recovery": 30, "coverage": 172, "logistic": 6, "real": 30},
+        **{"sparse": 10, "exact": 25, "rule": 114, "large": 3},
+    },
+    "robustness": {"beyond": 32, "errors": 40},
+}
+
+
+@pytest.fixture
+def imported(monkeypatch):
+    """Import a benchmark, or what they share, as a script beside it does."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    return importlib.import_module
+
+
+@pytest.fixture
+def run(imported, monkeypatch, capsys):
+    """Run a benchmark as from the command line: what it prints, and says on standard error."""
+
+    def run_(name, folder, *arguments):
+        monkeypatch.setattr(sys, "argv", [f"{name}.py", str(folder), *arguments])
+        imported("front").main(str(BENCHMARKS / f"{name}.py"), "", imported(name).PARTS)
+        return capsys.readouterr()
+
+    return run_
+
+
+def files(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_every_part_has_settings_and_cells(imported, name):
+    parts, load = imported(name).PARTS, imported("front").load
+    for quick in (False, True):
+        tables = load(BENCHMARKS / f"{name}.py", quick)
+        assert list(parts) == list(CELLS[name]) and set(parts) == set(tables)
+        tasks = {part: parts[part].tasks(SimpleNamespace(**tables[part])) for part in parts}
+        for part, found in tasks.items():
+            assert len({task.name for task in found}) == len(found)
+            assert len(found) == CELLS[name][part] if not quick else len(found) <= CELLS[name][part]
+
+
+def test_methods_are_those_of_the_library(imported):
+    names = imported("methods").method_names()
+    assert "spectral" in names and "auto" not in names
+    spins = bs.simulate(12, 60, J=0.6, H=0.2, seed=0).spins
+    for name in names:
+        assert imported("methods").fitted(spins, name).method_ == name
+    tables = imported("front").load(BENCHMARKS / "accuracy.py", quick=True)
+    assert tables["estimates"]["methods"] == list(names)
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "table", "lines"),
+    [
+        ("accuracy", "estimates", "accuracy.csv", 44),
+        ("calibration", "coverage", "coverage.csv", 2),
+        ("calibration", "bias", "bias.csv", 2),
+        ("couplings", "exact", "exact.csv", 32),
+        ("robustness", "errors", "errors.csv", 20),
+    ],
+)
+def test_a_benchmark_runs_and_goes_on(tmp_path, run, name, part, table, lines):
+    first = run(name, tmp_path, part, "--quick")
+    rows = list(csv.DictReader((tmp_path / table).read_text().splitlines()))
+    assert len(rows) == lines
+    before = files(tmp_path)
+    cell = sorted((tmp_path / part / "cells").iterdir())[0]
+    content = cell.read_bytes()
+    cell.write_bytes(content[:100] + bytes([content[100] ^ 1]) + content[101:])
+    with pytest.warns(bs.BayesingWarning, match=f"{cell.name}: .*damaged"):
+        again = run(name, tmp_path, part, "--quick")
+    assert again.out == first.out and again.err.startswith("1 of ")
+    assert files(tmp_path) == before
+
+
+def test_auto_in_the_benchmark_is_that_of_the_library(imported):
+    accuracy, front = imported("accuracy"), imported("front")
+    table = front.load(BENCHMARKS / "accuracy.py", quick=True)["estimates"]
+    spins = bs.simulate(20, 200, J=0.8, sweeps=4, seed=3).spins
+    found = {row["method"]: row for row in accuracy.estimates(SimpleNamespace(**table), spins)}
+    eb = bs.EmpiricalBayes(random_state=0).fit(spins)
+    assert (found["auto"]["estimate"], found["auto"]["taken"]) == (eb.J_, eb.method_)
+    assert found["uncorrected"]["estimate"] != found["spectral"]["estimate"] > 0
+
+
+def test_results_of_other_settings_are_refused_before_any_work(tmp_path, run, capsys):
+    (tmp_path / "errors").mkdir()
+    (tmp_path / "errors" / "settings.json").write_text("{}")
+    with pytest.raises(SystemExit):
+        run("robustness", tmp_path, "--quick")
+    assert "errors: holds results of other settings" in capsys.readouterr().err
+    assert not (tmp_path / "beyond").exists()
+
+
+def test_an_unknown_part_is_one_sentence(tmp_path, run, capsys):
+    with pytest.raises(SystemExit):
+        run("robustness", tmp_path, "nonsense")
+    assert capsys.readouterr().err.endswith("PART must be one of beyond, errors: found 'nonsense'.\n")
+
+
+def test_a_benchmark_is_a_script(tmp_path):
+    command = [
+        sys.executable,
+        str(BENCHMARKS / "couplings.py"),
+        str(tmp_path),
+        "sparse",
+        "--quick",
+        "--jobs",
+        "2",
+    ]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "2/2 cells, 100% of the work" in result.stderr and "laplace, |J|/error" in result.stdout
+    assert (tmp_path / "sparse.csv").exists()
