@@ -25,11 +25,14 @@ _HOME = {
     "BoltzmannMachine": "boltzmann_machine",
     "BoundWarning": "exceptions",
     "EmpiricalBayes": "empirical_bayes",
+    "InputError": "exceptions",
     "IsingModel": "ising",
     "LaplaceWarning": "exceptions",
+    "MissingCellsError": "exceptions",
     "MomentAccumulator": "moments",
     "NotConvergedWarning": "exceptions",
     "NotEquilibratedWarning": "exceptions",
+    "NotSpinsError": "exceptions",
     "SaturationWarning": "exceptions",
     "Simulation": "generator",
     "SpinData": "io._record",
@@ -41,8 +44,8 @@ _HOME = {
     "load_digits": "datasets",
     "load_senate109": "datasets",
     "parallel_tempering": "sampling.tempering",
-    "read_batches": "io",
-    "read_spins": "io",
+    "read_batches": "io._batches",
+    "read_spins": "io._read",
     "sample": "generator",
     "simulate": "generator",
 }
@@ -52,11 +55,14 @@ __all__ = [
     "BoltzmannMachine",
     "BoundWarning",
     "EmpiricalBayes",
+    "InputError",
     "IsingModel",
     "LaplaceWarning",
+    "MissingCellsError",
     "MomentAccumulator",
     "NotConvergedWarning",
     "NotEquilibratedWarning",
+    "NotSpinsError",
     "SaturationWarning",
     "Simulation",
     "SpinData",
@@ -81,13 +87,17 @@ if TYPE_CHECKING:
     from .exceptions import (
         BayesingWarning,
         BoundWarning,
+        InputError,
         LaplaceWarning,
+        MissingCellsError,
         NotConvergedWarning,
         NotEquilibratedWarning,
+        NotSpinsError,
         SaturationWarning,
     )
     from .generator import Simulation, sample, simulate
-    from .io import read_batches, read_spins
+    from .io._batches import read_batches
+    from .io._read import read_spins
     from .io._record import SpinData
     from .io.spikes import from_spike_trains
     from .ising import IsingModel

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from . import __version__
+from .exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -40,7 +41,14 @@ def _plain_errors() -> Iterator[None]:
         try:
             yield
         except (ValueError, MemoryError) as error:
-            _fail(str(error))
+            _fail(error.worded(Setting.in_shell) if isinstance(error, InputError) else str(error))
+
+
+def _at(data: str, error: ValueError) -> ValueError:
+    """The error with the name of the file before it."""
+    if isinstance(error, InputError):
+        return error.at(data)
+    return ValueError(f"{data}: {str(error).removeprefix(f'{data}: ')}")
 
 
 def _fail(sentence: str) -> NoReturn:
@@ -155,7 +163,7 @@ def _fit_file(eb: EmpiricalBayes, data: str, batch: int | None, **options: Any) 
         _say(read)
         eb.fit(read.spins)
     except ValueError as error:
-        raise ValueError(f"{data}: {str(error).removeprefix(f'{data}: ')}") from error
+        raise _at(data, error) from error
     return read
 
 
@@ -199,7 +207,7 @@ def _with_copies(read: SpinData) -> SpinData:
 
     from .io import on_copies
 
-    return replace(read, notes=(*read.notes, *on_copies(read.spins, read.names)))
+    return replace(read, notes=(*read.notes, *on_copies(read.rows, read.names)))
 
 
 def _say(read: SpinData) -> None:
@@ -290,7 +298,7 @@ def couplings(
             try:
                 bm.fit(read.spins)
             except ValueError as error:
-                raise ValueError(f"{data}: {error}") from error
+                raise _at(data, error) from error
         if read.names:
             bm.feature_names_in_ = np.array(read.names, dtype=object)
         _write_couplings(bm, output, matrix, force)
@@ -445,7 +453,7 @@ def report(
             try:
                 found = write_report(output, source, choices, title, command, force, display)
             except ValueError as error:
-                raise ValueError(f"{data}: {error}") from error
+                raise _at(data, error) from error
         if as_json:
             click.echo(json.dumps(_as_json(found.eb, found.interval) | numbers(found), allow_nan=False))
         else:
@@ -586,7 +594,7 @@ def _check_run(seed: int, jobs: int, output: str) -> None:
     try:
         check_folder(output)
     except ValueError as error:
-        raise ValueError(f"-o {output!r}: {error}") from error
+        raise _at(f"-o {output!r}", error) from error
 
 
 @contextmanager
