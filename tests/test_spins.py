@@ -1,3 +1,5 @@
+import re
+import tracemalloc
 from decimal import Decimal
 
 import numpy as np
@@ -6,7 +8,9 @@ import polars as pl
 import pytest
 
 import bayesing as bs
-from bayesing.spins import encode
+from bayesing.exceptions import NotSpinsError
+from bayesing.packed import PackedSpins
+from bayesing.spins import Copy, copies_of, encode, pack_spins, varies
 
 PLUS_MINUS = np.array([[1, -1, 1], [-1, -1, 1], [1, 1, 1]], np.int8)
 ZERO_ONE = (PLUS_MINUS + 1) // 2
@@ -134,3 +138,97 @@ def test_sparse_is_declined_with_a_remedy():
 
     with pytest.raises(ValueError, match=r"sparse csr_array. Use X.toarray\(\)"):
         bs.as_spins(csr_array(ZERO_ONE))
+
+
+def same_as_encode(X, **options):
+    """Bits, or the error, that come of ``X`` are those of :func:`encode`."""
+    try:
+        spins, encoding = encode(X, **options)
+    except ValueError as error:
+        with pytest.raises(type(error), match=f"^{re.escape(str(error))}$"):
+            pack_spins(X, **options)
+        return False
+    rows, found = pack_spins(X, **options)
+    np.testing.assert_array_equal(rows.unpack(), spins)
+    assert found == encoding
+    return True
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u8", "i8", "f2", "f4", "f8", object])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("shape", [(3000, 70), (7, 400), (2, 2)])
+def test_packing_is_encoding(dtype, order, shape):
+    X = np.random.default_rng(0).integers(0, 2, shape).astype(dtype, order=order)
+    X[0, 0] = 0
+    assert same_as_encode(X)
+    assert same_as_encode(X[::-1, ::2], min_spins=1)
+    if np.dtype(dtype).kind not in "bu":
+        assert same_as_encode(2 * X - 1)
+        X[-1, -1] = -1
+        assert not same_as_encode(X)
+    if np.dtype(dtype).kind not in "b":
+        X[-1, -1] = 3
+        assert not same_as_encode(X)
+
+
+def test_packing_checks_the_shape_as_encoding_does():
+    assert not same_as_encode(PLUS_MINUS[:1])
+    assert same_as_encode(PLUS_MINUS[:1], min_samples=1)
+    assert not same_as_encode(PLUS_MINUS[:, :1])
+    assert same_as_encode(PLUS_MINUS[:, :1], min_spins=1)
+
+
+def test_packing_makes_no_copy_of_the_whole():
+    X = np.tile(PLUS_MINUS, (100_000, 20))
+    tracemalloc.start()
+    pack_spins(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < X.nbytes / 2
+
+
+def test_an_error_has_the_place_and_the_value():
+    with pytest.raises(NotSpinsError) as caught:
+        bs.as_spins(with_value(0.5))
+    assert (caught.value.row, caught.value.column, caught.value.value) == (1, 2, 0.5)
+
+
+def test_spins_that_vary():
+    spins = np.ones((5, 70), np.int8)
+    spins[3, [0, 66]] = -1
+    spins[:, 69] = -1
+    assert np.flatnonzero(varies(PackedSpins.of(spins))).tolist() == [0, 66]
+
+
+def slow_copies(spins):
+    """All earlier spins against each, from the definition; each with the first that it copies."""
+    found = []
+    for j in range(spins.shape[1]):
+        for i in range(j):
+            sign = spins[0, i] * spins[0, j]
+            if len(set(spins[:, j])) == 2 and (spins[:, i] == sign * spins[:, j]).all():
+                found.append((i, j, sign))
+                break
+    return tuple(found)
+
+
+@pytest.mark.parametrize(("N", "n", "p"), [(40, 12, 0.5), (60, 100, 0.05), (5000, 300, 0.001)])
+def test_copies_follow_the_definition(N, n, p):
+    """Also of spins that rarely change, and in more than one block of samples."""
+    rng = np.random.default_rng(1)
+    spins = np.where(rng.random((N, n)) < p, 1, -1).astype(np.int8)
+    j = rng.choice(n, n // 3, replace=False)
+    spins[:, j] = spins[:, rng.choice(n, n // 3)] * rng.choice(np.array([-1, 1], np.int8), n // 3)
+    expected = slow_copies(spins)
+    assert len(expected) > 2 and copies_of(PackedSpins.of(spins)) == expected
+
+
+def test_copies_that_may_be_an_accident_are_none():
+    """Below 10 + 2 log2(n) samples, chance alone makes copies: 8 samples of 60 spins have many."""
+    rng = np.random.default_rng(0)
+    spins = rng.choice(np.array([-1, 1], np.int8), (22, 60))
+    assert slow_copies(spins[:8]) and copies_of(PackedSpins.of(spins[:8])) == ()
+    spins[:, 59] = -spins[:, 3]
+    assert 21 < 10 + 2 * np.log2(60) < 22
+    assert copies_of(PackedSpins.of(spins[:21])) == ()
+    assert copies_of(PackedSpins.of(spins)) == ((3, 59, -1),) == (Copy(3, 59, -1),)

@@ -28,8 +28,10 @@ _HOME = {
     "InputError": "exceptions",
     "IsingModel": "ising",
     "LaplaceWarning": "exceptions",
+    "MissingCellsError": "exceptions",
     "NotConvergedWarning": "exceptions",
     "NotEquilibratedWarning": "exceptions",
+    "NotSpinsError": "exceptions",
     "SaturationWarning": "exceptions",
     "Simulation": "generator",
     "SpinData": "io._record",
@@ -42,8 +44,8 @@ _HOME = {
     "load_digits": "datasets",
     "load_senate109": "datasets",
     "parallel_tempering": "sampling.tempering",
-    "read_batches": "io",
-    "read_spins": "io",
+    "read_batches": "io._batches",
+    "read_spins": "io._read",
     "sample": "generator",
     "simulate": "generator",
 }
@@ -56,8 +58,10 @@ __all__ = [
     "InputError",
     "IsingModel",
     "LaplaceWarning",
+    "MissingCellsError",
     "NotConvergedWarning",
     "NotEquilibratedWarning",
+    "NotSpinsError",
     "SaturationWarning",
     "Simulation",
     "SpinData",
@@ -85,12 +89,15 @@ if TYPE_CHECKING:
         BoundWarning,
         InputError,
         LaplaceWarning,
+        MissingCellsError,
         NotConvergedWarning,
         NotEquilibratedWarning,
+        NotSpinsError,
         SaturationWarning,
     )
     from .generator import Simulation, sample, simulate
-    from .io import read_batches, read_spins
+    from .io._batches import read_batches
+    from .io._read import read_spins
     from .io._record import SpinData
     from .io.spikes import from_spike_trains
     from .ising import IsingModel

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
@@ -13,16 +15,41 @@ class Setting(NamedTuple):
     value: Any = True
 
     def in_python(self) -> str:
-        """As it is typed in Python."""
-        value = f'"{self.value}"' if isinstance(self.value, str) else repr(self.value)
+        """As it is typed in Python.
+
+        >>> Setting("drop_columns", ["id", "age"]).in_python()
+        'drop_columns=["id", "age"]'
+        """
+        texts = isinstance(self.value, str | list | tuple)
+        value = json.dumps(self.value, ensure_ascii=False) if texts else repr(self.value)
         return f"{self.name}={value}"
+
+    def in_shell(self) -> str:
+        """As it is typed on the command line: a flag where the value is True, a list between commas.
+
+        >>> Setting("drop_columns", ["id", "age in years"]).in_shell()
+        "--drop-columns 'id,age in years'"
+        >>> Setting("force").in_shell()
+        '--force'
+        """
+        flag = "--" + self.name.replace("_", "-")
+        if self.value is True:
+            return flag
+        several = isinstance(self.value, list | tuple)
+        value = ",".join(map(_between_commas, self.value)) if several else str(self.value)
+        return f"{flag} {shlex.quote(value)}"
+
+
+def _between_commas(text: str) -> str:
+    """A text in double quotes if it holds a comma or a quote, as in a file of comma-separated values."""
+    return '"' + text.replace('"', '""') + '"' if "," in text or '"' in text else text
 
 
 class InputError(ValueError):
     """Wrong input: what was expected, what was found and what to do, in one sentence.
 
     It is made of parts, texts and :class:`Setting`s, so that a shell can say the latter in its own words. Subclasses
-    have fields that say which cell or how many.
+    have fields that say which cell or how many. Their constructors must work with parts alone, for :meth:`at`.
 
     >>> print(InputError("3 cells are missing. Choose ", Setting("missing", "drop-spins"), "."))
     3 cells are missing. Choose missing="drop-spins".
@@ -39,8 +66,11 @@ class InputError(ValueError):
         return "".join(speak(part) if isinstance(part, Setting) else str(part) for part in self.args)
 
     def at(self, place: object) -> Self:
-        """The same error with a place, such as the name of a file, before it."""
-        located = type(self)(f"{place}: ", *self.args)
+        """The same error with a place, such as the name of a file, before it, unless it stands there already."""
+        prefix = f"{place}: "
+        if self.args and self.args[0] == prefix:
+            return self
+        located = type(self)(prefix, *self.args)
         located.__dict__.update(self.__dict__)
         return located
 
@@ -53,6 +83,48 @@ class SimulatedDataError(InputError):
     """Of data simulated on the way to an interval the statistic cannot be had; ``frozen`` if none of them vary."""
 
     frozen: bool = False
+
+
+class NotSpinsError(InputError):
+    """A cell that is not a spin.
+
+    ``row`` and ``column`` count from 0, as indices of an array do, and are those of the whole table. ``value`` is
+    what stands there.
+    """
+
+    def __init__(self, *parts: str | Setting, row: int = 0, column: int = 0, value: Any = None) -> None:
+        super().__init__(*parts)
+        self.row = row
+        self.column = column
+        self.value = value
+
+
+class MissingCellsError(InputError):
+    """Cells are missing, and nothing says what to do about them.
+
+    So many ``cells`` are missing, in so many ``samples`` of ``N`` and ``spins`` of ``n``. ``row`` and ``column`` are
+    the place of the first, and count from 0.
+    """
+
+    def __init__(
+        self,
+        *parts: str | Setting,
+        cells: int = 0,
+        samples: int = 0,
+        spins: int = 0,
+        N: int = 0,
+        n: int = 0,
+        row: int = 0,
+        column: int = 0,
+    ) -> None:
+        super().__init__(*parts)
+        self.cells = cells
+        self.samples = samples
+        self.spins = spins
+        self.N = N
+        self.n = n
+        self.row = row
+        self.column = column
 
 
 class BayesingWarning(UserWarning):

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from ..exceptions import InputError, Setting
 from ..files import numpy_errors
 from ..spins import check_shape
 from ._codes import Codes, TextCodes, codes_of_numbers
-from ._table import CHUNK, Chunk, Table, opened
+from ._table import CHUNK, FIRST_ROWS, Chunk, Table, opened
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
@@ -41,16 +42,31 @@ class Place(NamedTuple):
 def array_table(path: Path, compression: str, name: str | None) -> Table:
     """The table in an .npy file or in an array of an .npz."""
     place = Place(path, compression, name)
-    with _array(place) as (_, header):
-        shape, _, dtype = header
-    check_shape(shape, 0, 1)
+    with _array(place) as (file, header):
+        _check(header)
+        first = _first_cells(file, header)
+    rows, width = header.shape
+    return Table(path, width, None, rows, first, partial(_chunks, place))
+
+
+def _check(header: Header) -> None:
+    check_shape(header.shape, 0, 1)
+    dtype = header.dtype
     if dtype.kind == "c":
-        raise ValueError("expected ±1, 0/1 or yes/no, found complex numbers. Complex data not supported.")
+        raise InputError("expected ±1, 0/1 or yes/no, found complex numbers. Complex data not supported.")
     if dtype.kind not in "biufUS":
-        raise ValueError(
+        raise InputError(
             f"expected ±1, 0/1 or yes/no, found an array of dtype {dtype}. Save a 2-D array of integers."
         )
-    return Table(shape[1], None, partial(_chunks, place), lambda: shape[0])
+
+
+def _first_cells(file: BufferedIOBase, header: Header) -> list[Any]:
+    """Column 0 in the first rows; in Fortran's order it stands at the beginning."""
+    rows, width = header.shape
+    rows = min(rows, max(3, min(FIRST_ROWS, CHUNK // width)))
+    cells = np.empty((rows, 1 if header.fortran_order else width), header.dtype)
+    _fill(file, _bytes_of(cells))
+    return _column(cells, 0)
 
 
 def _chunks(place: Place) -> Iterator[Chunk]:
@@ -72,7 +88,7 @@ def _blocks(place: Place) -> Iterator[NDArray[Any]]:
         buffer = np.empty((min(step, rows), width), dtype)
         for start in range(0, rows, step):
             block = buffer[: rows - start]
-            _fill(file, block.reshape(-1).view(np.uint8).data)
+            _fill(file, _bytes_of(block))
             yield block
         with numpy_errors():
             file.read(1)  # what is compressed may be found to be damaged at its end
@@ -94,6 +110,10 @@ def _fill(file: BufferedIOBase, view: memoryview) -> None:
             if not done:
                 raise ValueError("its end is missing")
         view = view[done:]
+
+
+def _bytes_of(block: NDArray[Any]) -> memoryview:
+    return block.reshape(-1).view(np.uint8).data
 
 
 def _codes_of_texts(block: NDArray[Any], texts: TextCodes) -> Codes:
@@ -148,13 +168,11 @@ def _choose(names: list[str], name: str | None) -> str:
     listed = ", ".join(names) or "none"
     if name is not None:
         if name not in names:
-            raise ValueError(f"expected an array named {name!r}, found {listed}.")
+            raise InputError(f"expected an array named {name!r}, found {listed}.")
         return name
     if "spins" in names:
         return "spins"
     if len(names) == 1:
         return names[0]
-    raise ValueError(
-        f"expected an array named 'spins' or a single array, found {listed}."
-        + (" Choose one with --array NAME." if names else "")
-    )
+    remedy = (" Choose one with ", Setting("array", "NAME"), ".") if names else ()
+    raise InputError(f"expected an array named 'spins' or a single array, found {listed}.", *remedy)

@@ -8,33 +8,42 @@ which codes occur in which column is collected as one bit for each, block by blo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Spins
+from ..types import Flags, Indices
 
 Codes = NDArray[np.int8]
-Flags = NDArray[np.uint16]
+CodeFlags = NDArray[np.uint16]  # which codes occur in each column: bit c + 1 for code c
 
-WORDS = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"))
-FALSE, TRUE = 6, 7  # of a column of type bool
-MISSING, OTHER = 10, 11
+WORDS = (
+    ("no", "yes"),
+    ("n", "y"),
+    ("false", "true"),
+    ("f", "t"),
+)  # codes from 2 on, odd for the second of two
+FALSE = 6  # code of False in a column of type bool, as of the word; that of True follows
+MISSING = 10  # code of a missing cell
+OTHER = 11  # code of a cell that is not a value
+WORD_CODES = range(2, MISSING)
 MISSING_TEXTS = frozenset(["", "na", "n/a", "#n/a", "nan", "none", "null", "?", "-", "."])
 
 _WORD_CODES = {word: 2 + 2 * k + up for k, pair in enumerate(WORDS) for up, word in enumerate(pair)}
-_MOST_SPELLINGS = 64  # of values, with each of which every cell is compared
-_BLOCK = 2**16  # cells at a time, which stay in cache
+_MOST_SPELLINGS = 64  # ways to write values, with each of which every cell is compared
+_WIDE_ROW = 512  # cells: beyond that the cost of a row is that of its cells
+_BLOCK_CELLS = 2**16  # cells looked at at a time: as uint16 or float64 they stay in cache
 
 
 def _bits(*codes: int) -> int:
     return sum(1 << (code + 1) for code in codes)
 
 
-_NUMBERS, _WORDS = _bits(-1, 0, 1), _bits(*range(2, MISSING))
+_NUMBERS = _bits(-1, 0, 1)
+_WORDS = _bits(*WORD_CODES)
 
 
 def code_of(text: str) -> int:
@@ -100,12 +109,17 @@ class TextCodes(dict[str, int]):
 
 
 def codes_of_numbers(array: NDArray[Any]) -> Codes:
-    """Codes of a table of numbers or bools. NaN is a missing value; what is not -1, 0 or 1 is :data:`OTHER`."""
+    """Codes of a table of numbers or bools. NaN is a missing value; what is not -1, 0 or 1 is :data:`OTHER`.
+
+    An array that holds nothing but codes already is returned as it is.
+    """
+    if array.dtype == np.int8 and array.size and array.min() >= -1 and array.max() <= 1:
+        return array
     codes = np.empty(array.shape, np.int8)
     if array.dtype.kind == "b":
         np.add(array, FALSE, out=codes, dtype=np.int8, casting="unsafe")
         return codes
-    step = max(1, _BLOCK // max(1, array.shape[1]))
+    step = max(1, _BLOCK_CELLS // max(1, array.shape[1]))
     fractions = array.dtype.kind == "f"
     for start in range(0, len(array), step):
         block, out = array[start : start + step], codes[start : start + step]
@@ -121,35 +135,58 @@ def codes_of_numbers(array: NDArray[Any]) -> Codes:
     return codes
 
 
-def flags_of(codes: Codes) -> Flags:
+def flags_of(codes: Codes) -> CodeFlags:
     """Which codes occur in each column, a bit for each."""
     flags = np.zeros(codes.shape[1], np.uint16)
+    if not len(codes):
+        return flags
+    highest = codes.max(axis=0)
+    if (
+        highest.max() <= 1
+    ):  # numbers only, as most tables have: three fast passes; 0 is the only one that is even
+        flags[_over_rows(np.minimum, codes) < 0] |= _bits(-1)
+        flags[(_over_rows(np.bitwise_and, codes) & 1) == 0] |= _bits(0)
+        flags[highest > 0] |= _bits(1)
+        return flags
     one = np.uint16(1)
-    for block in _blocks(codes):
-        flags |= np.bitwise_or.reduce(one << (block + np.int8(1)).astype(np.uint16), axis=0)
+    step = max(1, _BLOCK_CELLS // codes.shape[1])
+    for start in range(0, len(codes), step):
+        shifts = (codes[start : start + step] + np.int8(1)).astype(np.uint16)
+        flags |= _over_rows(np.bitwise_or, one << shifts)
     return flags
 
 
-def has(flags: Flags, *codes: int) -> NDArray[np.bool_]:
+def _over_rows(function: np.ufunc, table: NDArray[Any]) -> NDArray[Any]:
+    """Maximum, minimum or the like of each column. Several narrow rows are taken as one wide row, which is faster."""
+    rows, width = table.shape
+    several = _WIDE_ROW // width
+    whole = rows - rows % several if several > 1 else 0
+    if not whole:
+        return np.asarray(function.reduce(table, axis=0))
+    wide = function.reduce(table[:whole].reshape(-1, several * width), axis=0).reshape(several, width)
+    return np.asarray(function.reduce(np.concatenate([wide, table[whole:]]), axis=0))
+
+
+def has(flags: CodeFlags, *codes: int) -> Flags:
     """Which columns hold any of these codes."""
     return np.asarray((flags & np.uint16(_bits(*codes))) != 0)
 
 
-def mixed(flags: Flags) -> NDArray[np.intp]:
+def mixed(flags: CodeFlags) -> Indices:
     """Columns that hold both numbers and words."""
     return np.flatnonzero(((flags & _NUMBERS) != 0) & ((flags & _WORDS) != 0))
 
 
 @dataclass(frozen=True)
 class Encoding:
-    """How codes become spins: what to call it, whether 0 marks missing values, and whether there are any."""
+    """How spins are written: what to call it, whether 0 marks missing values, and whether there are any."""
 
     label: str
     zero_is_missing: bool
     has_missing: bool
 
     @classmethod
-    def of(cls, flags: Flags) -> Encoding:
+    def of(cls, flags: CodeFlags) -> Encoding:
         """The encoding of a table. Numbers of all its columns are read in the same way."""
         minus, zero, one = (bool(has(flags, code).any()) for code in (-1, 0, 1))
         numbers = "±1" if minus else "0/1" if zero else "1" if one else ""
@@ -158,18 +195,3 @@ class Encoding:
         ]
         label = " and ".join([numbers] * bool(numbers) + words)
         return cls(label, minus and zero, bool(has(flags, MISSING).any()) or (minus and zero))
-
-    def decode(self, codes: Codes) -> Spins:
-        """Spins in place of the codes, 0 where they are missing."""
-        if self.label == "±1" and not self.has_missing:
-            return codes
-        table = np.array([0 if self.zero_is_missing else -1, 1] + [-1, 1] * len(WORDS) + [0, 0, -1], np.int8)
-        for block in _blocks(codes):
-            block[...] = table[block]  # the last entry is that of -1
-        return codes
-
-
-def _blocks(codes: Codes) -> Iterator[Codes]:
-    step = max(1, _BLOCK // max(1, codes.shape[1]))
-    for start in range(0, len(codes), step):
-        yield codes[start : start + step]

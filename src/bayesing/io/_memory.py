@@ -5,13 +5,32 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from ._open import open_table
+from ._table import Table
+
+_COPIES = 2  # of the bits: those of the samples, and those of the spins or of the columns that are kept
+_UNPACKED_CELLS = 2**24  # spins that are unpacked at a time for a product of matrices
+_UNPACKED_BYTES = 5  # of such a spin: int8, and float32
+_GRAM_BYTES = 4  # of an entry of the Gram matrix: int32
+_FLOAT_BYTES = 8  # of an entry of a matrix in float64
+_FLOAT_MATRICES = 4  # of the size of the Gram matrix: itself, its eigenvectors, and room to work
+
+
+def memory_of(source: str | os.PathLike[str] | Table, array: str | None = None) -> int:
+    """Bytes that it takes to read and fit a file at once; an estimate where the number of rows is not known.
+
+    ``source`` is a file, or a table that :func:`open_table` has looked at, for which no file is opened again.
+    """
+    table = source if isinstance(source, Table) else open_table(source, array)
+    return memory_needed(table.n_rows, table.width)
+
 
 def memory_needed(N: int, n: int) -> int:
-    """Bytes that reading and fitting N samples of n spins takes: the spins, two copies, and blocks of floats.
-
-    The Gram matrix has the smaller side, in float64, and the eigendecomposition a few like it.
-    """
-    return 3 * N * n + min(4 * N * n, 2**29) + 32 * min(N, n) ** 2
+    """Bytes that reading and fitting N samples of n spins takes: bits, some unpacked, and the smaller Gram matrix."""
+    bits = N * 8 * -(-n // 64)
+    unpacked = _UNPACKED_BYTES * min(N * n, _UNPACKED_CELLS)
+    entries = min(N, n) ** 2
+    return _COPIES * bits + unpacked + (_GRAM_BYTES + _FLOAT_MATRICES * _FLOAT_BYTES) * entries
 
 
 def memory_available() -> int | None:

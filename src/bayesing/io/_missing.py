@@ -5,19 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..exceptions import InputError, MissingCellsError, Setting
+from ..packed import PackedSpins
+from ..types import Flags
 from ._codes import Encoding
 from ._record import listing
 from ._selection import Selection
 
 RULES = ("error", "drop-samples", "drop-spins")
 
+_DROP_SAMPLES = Setting("missing", "drop-samples")
+_DROP_SPINS = Setting("missing", "drop-spins")
+
 
 def check_rule(missing: str, rules: tuple[str, ...] = RULES) -> None:
-    """Raise a ValueError unless ``missing`` is one of the rules."""
+    """Raise an InputError unless ``missing`` is one of the rules."""
     if missing not in rules:
-        raise ValueError(f"missing must be one of {', '.join(rules)}: found {missing!r}.")
+        raise InputError(f"missing must be one of {', '.join(rules)}: found {missing!r}.")
 
 
 @dataclass
@@ -29,21 +34,22 @@ class Tally:
     cells: int = 0
     samples: int = 0
     first: tuple[int, int] | None = None
-    columns: NDArray[np.bool_] = field(init=False)
+    columns: Flags = field(init=False)
 
     def __post_init__(self) -> None:
         self.columns = np.zeros(self.n, np.bool_)
 
-    def add(self, missing: NDArray[np.bool_]) -> Tally:
-        """Count more rows, True where a cell is missing."""
-        rows = missing.any(axis=1)
+    def add(self, absent: PackedSpins) -> Tally:
+        """Count more rows, whose bits are 1 where a cell is missing."""
+        rows = absent.words.any(axis=1)
         if self.first is None and rows.any():
             row = int(np.argmax(rows))
-            self.first = (self.N + row, int(np.argmax(missing[row])))
-        self.N += len(missing)
-        self.cells += int(np.count_nonzero(missing))
+            self.first = (self.N + row, int(np.argmax(absent[row : row + 1].unpack()[0])))
+        self.N += len(absent)
+        self.cells += int(np.bitwise_count(absent.words).sum(dtype=np.int64))
         self.samples += int(np.count_nonzero(rows))
-        self.columns |= missing.any(axis=0)
+        columns = PackedSpins(np.bitwise_or.reduce(absent.words, axis=0)[None], self.n)
+        self.columns |= columns.unpack()[0] > 0
         return self
 
     @property
@@ -52,32 +58,44 @@ class Tally:
         return int(np.count_nonzero(self.columns))
 
 
-def sentence(tally: Tally, selection: Selection, encoding: Encoding) -> str:
-    """What is missing, and what would be left."""
-    assert tally.first is not None
-    row, column = tally.first
-    place = selection.table.place(row, int(selection.kept[column]))
-    zeros = " (0 beside -1 and 1 stands for missing)" if encoding.zero_is_missing else ""
-    return (
-        f"found {_count(tally.cells, 'missing cell')}{zeros}, in {tally.samples} of {tally.N} samples (rows) and "
-        f"{tally.spins} of {tally.n} spins (columns), the first at {place}. Choose --missing drop-samples, which "
-        f"leaves {tally.N - tally.samples} of {tally.N} samples, or --missing drop-spins, which leaves "
-        f"{tally.n - tally.spins} of {tally.n} spins."
-    )
-
-
-def check_left(tally: Tally, missing: str) -> None:
-    """Raise a ValueError where leaving out leaves fewer than two samples or spins."""
+def settle(tally: Tally, selection: Selection, encoding: Encoding, missing: str) -> None:
+    """Raise an InputError if missing cells are an error, or if leaving them out leaves too little."""
+    if missing == "error":
+        raise _error(tally, selection, encoding)
     samples, spins = tally.N - tally.samples, tally.n - tally.spins
     if (samples if missing == "drop-samples" else spins) < 2:
-        raise ValueError(
-            f"expected at least 2 samples and 2 spins, found that --missing drop-samples leaves {samples} of "
-            f"{tally.N} samples and --missing drop-spins {spins} of {tally.n} spins. Fill in or leave out what is "
-            "missing most."
+        raise InputError(
+            "expected at least 2 samples and 2 spins, found that ",
+            _DROP_SAMPLES,
+            f" leaves {samples} of {tally.N} samples and ",
+            _DROP_SPINS,
+            f" {spins} of {tally.n} spins. Fill in or leave out what is missing most.",
         )
 
 
-def notes(tally: Tally, selection: Selection, encoding: Encoding, missing: str) -> tuple[str, ...]:
+def _error(tally: Tally, selection: Selection, encoding: Encoding) -> MissingCellsError:
+    """What is missing, and what would be left."""
+    assert tally.first is not None
+    row, column = tally.first[0], int(selection.kept[tally.first[1]])
+    zeros = " (0 beside -1 and 1 stands for missing)" if encoding.zero_is_missing else ""
+    return MissingCellsError(
+        f"found {_count(tally.cells, 'missing cell')}{zeros}, in {tally.samples} of {tally.N} samples (rows) and "
+        f"{tally.spins} of {tally.n} spins (columns), the first at {selection.table.place(row, column)}. Choose ",
+        _DROP_SAMPLES,
+        f", which leaves {tally.N - tally.samples} of {tally.N} samples, or ",
+        _DROP_SPINS,
+        f", which leaves {tally.n - tally.spins} of {tally.n} spins.",
+        cells=tally.cells,
+        samples=tally.samples,
+        spins=tally.spins,
+        N=tally.N,
+        n=tally.n,
+        row=row,
+        column=column,
+    )
+
+
+def notes_on(tally: Tally, selection: Selection, encoding: Encoding, missing: str) -> tuple[str, ...]:
     """What was left out."""
     zeros = "0 beside -1 and 1 stands for missing: " if encoding.zero_is_missing else ""
     number = tally.samples if missing == "drop-samples" else tally.spins

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ..exceptions import InputError
 from ._codes import MISSING, OTHER, Codes, code_of, codes_of_numbers
-from ._table import CHUNK, INSTALL, Chunk, Table
+from ._table import CHUNK, FIRST_ROWS, INSTALL, Chunk, Table
 
 
 def parquet_table(path: Path) -> Table:
@@ -22,10 +23,16 @@ def parquet_table(path: Path) -> Table:
         return _by_polars(path)
     with _parquet_errors(), pyarrow.parquet.ParquetFile(path) as file:
         schema, n_rows = file.schema_arrow, file.metadata.num_rows
-    names = tuple(map(str, schema.names))
+        names = tuple(map(str, schema.names))
+        first = _first_cells(file, names)
     labels = (schema.pandas_metadata or {}).get("index_columns", [])  # names, or ranges that are no columns
     index = tuple(j for j, name in enumerate(names) if name in labels)
-    return Table(len(names), names, partial(_arrow_chunks, path, len(names)), lambda: n_rows, index)
+    return Table(path, len(names), names, n_rows, first, partial(_arrow_chunks, path, len(names)), index)
+
+
+def _first_cells(file: Any, names: tuple[str, ...]) -> list[Any]:
+    batch = next(file.iter_batches(FIRST_ROWS, columns=names[:1], use_threads=False), None)
+    return _arrow_column(batch, 0) if batch is not None and batch.num_columns else []
 
 
 def _arrow_chunks(path: Path, width: int) -> Iterator[Chunk]:
@@ -66,21 +73,24 @@ def _arrow_codes(column: Any) -> Codes:
         codes = np.array([*known, MISSING], np.int8)[which]
     else:
         codes = np.full(len(column), OTHER, np.int8)
-    codes[column.is_null().to_numpy(zero_copy_only=False)] = MISSING
-    return codes
+    if not column.null_count:
+        return codes
+    return np.where(column.is_null().to_numpy(zero_copy_only=False), np.int8(MISSING), codes)
 
 
 def _by_polars(path: Path) -> Table:
     try:
         import polars
     except ImportError as error:
-        raise ValueError(f"a .parquet file needs the package pyarrow or polars: {INSTALL}.") from error
+        raise InputError(f"a .parquet file needs the package pyarrow or polars: {INSTALL}.") from error
     with _parquet_errors():
         frame = polars.scan_parquet(path)
         names = tuple(frame.collect_schema().names())
         n_rows = frame.select(polars.len()).collect().item()
+        first = frame.select(names[:1]).head(FIRST_ROWS).collect()
     index = tuple(j for j, name in enumerate(names) if name.startswith("__index_level_"))
-    return Table(len(names), names, partial(_polars_chunks, frame, n_rows), lambda: n_rows, index)
+    cells = _polars_column(first, 0) if names else []
+    return Table(path, len(names), names, n_rows, cells, partial(_polars_chunks, frame, n_rows), index)
 
 
 def _polars_chunks(frame: Any, n_rows: int) -> Iterator[Chunk]:
@@ -112,17 +122,16 @@ def _polars_codes(column: Any) -> Codes:
         codes = np.array([known[cell] for cell in cells], np.int8)
     else:
         codes = np.full(len(column), OTHER, np.int8)
-    codes[column.is_null().to_numpy()] = MISSING
-    return codes
+    return np.where(column.is_null().to_numpy(), np.int8(MISSING), codes) if column.null_count() else codes
 
 
 @contextmanager
 def _parquet_errors() -> Iterator[None]:
-    """Whatever goes wrong inside of another library becomes a ValueError of one sentence."""
+    """Whatever goes wrong inside of another library becomes an InputError of one sentence."""
     try:
         yield
     except Exception as error:
         reason = str(error).split("\n")[0]
-        raise ValueError(
+        raise InputError(
             f"expected a Parquet file, found one that is empty or damaged ({reason})."
         ) from error

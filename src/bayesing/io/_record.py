@@ -2,37 +2,72 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from ..spins import copies_of
-from ..types import Spins
+from ..packed import PackedSpins
+from ..spins import copies_of, pack_spins
+from ..types import Flags, Spins
+
+Names = tuple[str, ...] | None
+
+_LISTED = 3  # columns that a note names, before dots
 
 
 @dataclass(frozen=True, eq=False)
 class SpinData:
-    """Spins (int8, ±1, N x n) from a file or from spike times.
+    """N samples of n spins from a file or from spike times.
 
-    ``names`` are those of the columns, if there are any. ``encoding`` says how the spins were written: "±1", "0/1",
-    "yes/no", ..., or several of them. ``notes`` are sentences on what was left out or taken for granted.
+    ``rows`` are the spins as bits, 64 to a word, and ``spins`` are the same as an array. ``names`` are those of the
+    columns, if there are any. ``encoding`` says how the spins were written: "±1", "0/1", "yes/no", ..., or several
+    of them. ``notes`` are sentences on what was left out or taken for granted.
     """
 
-    spins: Spins
-    names: tuple[str, ...] | None = None
+    rows: PackedSpins
+    names: Names = None
     encoding: str = "±1"
     notes: tuple[str, ...] = ()
 
+    @classmethod
+    def of(
+        cls,
+        spins: ArrayLike,
+        names: Names = None,
+        encoding: str | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> SpinData:
+        """From an array of ±1, 0/1 or bool. It is checked, and its encoding is told from it if none is given.
 
-def on_constant_spins(constant: NDArray[np.bool_], names: Sequence[str] | None = None) -> tuple[str, ...]:
+        >>> data = SpinData.of([[0, 1, 1], [1, 1, 0]], names=("a", "b", "c"))
+        >>> data.shape, data.encoding, data.spins.tolist()
+        ((2, 3), '0/1', [[-1, 1, 1], [1, 1, -1]])
+        """
+        rows, found = pack_spins(spins, min_samples=1, min_spins=1)
+        return cls(rows, names, found if encoding is None else encoding, notes)
+
+    @property
+    def spins(self) -> Spins:
+        """The spins as int8, ±1, N x n: a new array each time, eight times as large as ``rows``."""
+        return self.rows.unpack()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """N samples and n spins."""
+        return len(self.rows), self.rows.n
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def on_constant_spins(constant: Flags, names: Sequence[str] | None = None) -> tuple[str, ...]:
     """A note on the spins that never change, if there are any."""
     found = np.flatnonzero(constant).tolist()
     if not found:
         return ()
-    listed = listing([f"'{names[j]}'" if names else f"column {j + 1}" for j in found])
+    listed = listing([_called(j, names) for j in found])
     what = "is" if len(found) == 1 else "are"
     return (
         f"{len(found)} of {len(constant)} spins {what} the same in all samples ({listed}): the data say "
@@ -40,15 +75,9 @@ def on_constant_spins(constant: NDArray[np.bool_], names: Sequence[str] | None =
     )
 
 
-def on_copies(spins: Spins, names: Sequence[str] | None = None) -> tuple[str, ...]:
+def on_copies(rows: PackedSpins, names: Sequence[str] | None = None) -> tuple[str, ...]:
     """A note on spins that vary but are equal or opposite in all samples, if that is no accident."""
-    N, n = spins.shape
-    if N < 10 + 2 * math.log2(n):
-        return ()
-    pairs = [
-        " and ".join(f"'{names[k]}'" if names else f"column {k + 1}" for k in (i, j))
-        for i, j, _ in copies_of(spins)
-    ]
+    pairs = [f"{_called(copy.i, names)} and {_called(copy.j, names)}" for copy in copies_of(rows)]
     if not pairs:
         return ()
     return (
@@ -57,6 +86,10 @@ def on_copies(spins: Spins, names: Sequence[str] | None = None) -> tuple[str, ..
     )
 
 
+def _called(j: int, names: Sequence[str] | None) -> str:
+    return f"'{names[j]}'" if names else f"column {j + 1}"
+
+
 def listing(texts: Sequence[str]) -> str:
-    """The first three, and dots for more."""
-    return ", ".join(texts[:3]) + (", ..." if len(texts) > 3 else "")
+    """The first of them, and dots for more."""
+    return ", ".join(texts[:_LISTED]) + (", ..." if len(texts) > _LISTED else "")

@@ -6,17 +6,20 @@ import bz2
 import gzip
 import lzma
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..exceptions import InputError
 from ._codes import Codes
 
 CHUNK = 2**18  # cells, or bytes of text, at a time: what is made of them stays in cache
+FIRST_ROWS = 20  # rows in which it shows whether the first column counts them
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
+_SHOWN = 40  # characters of a cell or name that an error shows
 INSTALL = "pip install 'bayesing[data]'"
 
 
@@ -29,15 +32,18 @@ class Chunk(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """Columns, and rows in chunks; each call of ``chunks`` starts from the first row.
+    """Columns, and rows in chunks; each call of ``chunks`` opens the file and starts from the first row.
 
-    ``index`` are columns that the format itself declares to be row labels; ``n_rows`` may be an estimate.
+    ``n_rows`` may be an estimate. ``first`` are the cells of the first column in the first rows, three at least if
+    there are so many. ``index`` are columns that the format itself declares to be row labels.
     """
 
+    path: Path
     width: int
     names: tuple[str, ...] | None
+    n_rows: int
+    first: Sequence[Any]
     chunks: Callable[[], Iterator[Chunk]]
-    n_rows: Callable[[], int]
     index: tuple[int, ...] = ()
     header: bool = False
 
@@ -73,7 +79,7 @@ def opened(path: Path, compression: str = "") -> Iterator[tuple[BufferedReader, 
     except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        raise ValueError(
+        raise InputError(
             f"expected a {compression} file, found one that is cut off or damaged ({error})."
         ) from error
 
@@ -85,11 +91,11 @@ def _decompressed(raw: BufferedReader, compression: str) -> Any:
     try:
         import pyarrow
     except ImportError as error:
-        raise ValueError(f"a .zst file needs the package pyarrow: {INSTALL}.") from error
+        raise InputError(f"a .zst file needs the package pyarrow: {INSTALL}.") from error
     return BufferedReader(pyarrow.input_stream(raw, compression="zstd"))
 
 
 def short(text: object) -> str:
     """A text in quotes, cut if it is long."""
     text = str(text)
-    return repr(text if len(text) <= 40 else text[:40] + "...")
+    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "...")

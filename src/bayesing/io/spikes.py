@@ -4,7 +4,7 @@ Bin k is :math:`[t_{start} + k\,b, \; t_{start} + (k+1)\,b)` for bins of width b
 
 .. math:: K = \lfloor (t_{stop} - t_{start}) / b \rfloor
 
-of them are whole; what is left at the end is no bin. Times at the edge of a bin are rarely what they look like in
+of them are whole; what is left at the end is no bin. Array at the edge of a bin are rarely what they look like in
 floating point (0.58/0.02 is 28.999999999999996), so that a time less than a millionth of a bin before an edge, or
 less than rounding can tell, counts as on the edge.
 """
@@ -18,13 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import number
-from ..types import Spins
+from ..exceptions import InputError
+from ..packed import PackedSpins
+from ..spins import varies
+from ..types import Array, Spins
 from ._record import SpinData, on_constant_spins
 
-Times = NDArray[np.float64]
-
-_EDGE = 1e-6  # of a bin
-_ROUNDING = 8  # units in the last place
+_EDGE = 1e-6  # of a bin: a time so close before an edge is on the edge
+_ROUNDING = 8  # units in the last place: the error of a few operations
 
 
 def from_spike_trains(
@@ -56,29 +57,28 @@ def from_spike_trains(
     unit = next((train.units for train in trains if _has_unit(train)), None)
     width = number("bin", _in(unit, "bin", bin), least=0)
     if width == 0:
-        raise ValueError("bin must be above 0: found bin=0.")
+        raise InputError("bin must be above 0: found bin=0.")
     arrays = [_train(train, unit, k) for k, train in enumerate(trains)]
     start, stop = _window(trains, arrays, unit, width, t_start, t_stop)
     K = int(_bins(np.array([stop]), start, width)[0])
     if K < 2:
-        raise ValueError(
+        raise InputError(
             f"Expected at least 2 whole bins: found {K} from {start:g} to {stop:g} with bin={width:g}. Give t_stop, "
             "or choose narrower ones."
         )
     spins, notes = _words(arrays, [_precision(train) for train in trains], start, width, K)
-    return SpinData(
-        spins, names, "spikes", (*notes, *on_constant_spins(spins.min(axis=0) == spins.max(axis=0), names))
-    )
+    rows = PackedSpins.of(spins)
+    return SpinData(rows, names, "spikes", (*notes, *on_constant_spins(~varies(rows), names)))
 
 
 def _words(
-    arrays: list[Times], precisions: list[float], start: float, width: float, K: int
+    arrays: list[Array], precisions: list[float], start: float, width: float, K: int
 ) -> tuple[Spins, list[str]]:
     """The spins, and notes on spikes that they do not show."""
     try:
         spins = np.full((K, len(arrays)), -1, np.int8)
     except (MemoryError, ValueError) as error:
-        raise ValueError(
+        raise InputError(
             f"Expected bins that fit into memory: found {K} for each of {len(arrays)} cells, with bin={width:g}. "
             "Choose wider ones, in the unit of the times."
         ) from error
@@ -107,11 +107,11 @@ def _as_list(times: Any) -> list[Any]:
     try:
         trains = list(times)
     except TypeError as error:
-        raise ValueError(
+        raise InputError(
             f"times must be a list of arrays, one for each cell: found {type(times).__name__}."
         ) from error
     if len(trains) < 2:
-        raise ValueError(f"times must be arrays of at least 2 cells: found {len(trains)}.")
+        raise InputError(f"times must be arrays of at least 2 cells: found {len(trains)}.")
     return trains
 
 
@@ -121,7 +121,7 @@ def _names(trains: list[Any], names: Sequence[str] | None) -> tuple[str, ...] | 
         return tuple(map(str, own)) if own and all(own) else None
     names = tuple(map(str, names))
     if len(names) != len(trains):
-        raise ValueError(f"Expected as many names as spike trains, {len(trains)}: found {len(names)}.")
+        raise InputError(f"Expected as many names as spike trains, {len(trains)}: found {len(names)}.")
     return names
 
 
@@ -135,30 +135,30 @@ def _in(unit: Any, name: str, value: Any) -> Any:
     if not _has_unit(value):
         return value
     if unit is None:
-        raise ValueError(
+        raise InputError(
             f"{name} must be a plain number where times are: found the quantity {value}. Use one unit for all."
         )
     try:
         return value.rescale(unit).magnitude
     except Exception as error:  # whatever the other library makes of metres
-        raise ValueError(f"{name} must be a time: found {value} ({error}).") from error
+        raise InputError(f"{name} must be a time: found {value} ({error}).") from error
 
 
-def _train(train: Any, unit: Any, k: int) -> Times:
+def _train(train: Any, unit: Any, k: int) -> Array:
     if unit is not None and not _has_unit(train):
-        raise ValueError(f"times must all have units, or none: found times[{k}] without.")
+        raise InputError(f"times must all have units, or none: found times[{k}] without.")
     try:
         array = np.asarray(_in(unit, f"times[{k}]", train))
     except (TypeError, ValueError) as error:
-        raise ValueError(f"times[{k}] must be an array of times: found something else ({error}).") from error
+        raise InputError(f"times[{k}] must be an array of times: found something else ({error}).") from error
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iuf"):
-        raise ValueError(
+        raise InputError(
             f"times must be a list of 1-D arrays of numbers, one for each cell: found {_what(array)} at times[{k}]."
         )
     array = array.astype(np.float64)
     if not np.isfinite(array).all():
         at = int(np.argmin(np.isfinite(array)))
-        raise ValueError(f"times must be finite: found {array[at]} at times[{k}][{at}].")
+        raise InputError(f"times must be finite: found {array[at]} at times[{k}][{at}].")
     return array
 
 
@@ -174,7 +174,7 @@ def _precision(train: Any) -> float:
 
 
 def _window(
-    trains: list[Any], arrays: list[Times], unit: Any, width: float, t_start: Any, t_stop: Any
+    trains: list[Any], arrays: list[Array], unit: Any, width: float, t_start: Any, t_stop: Any
 ) -> tuple[float, float]:
     """From when to when; where it is not given, as the trains have it, or from 0 to the last spike's bin."""
     earliest = min((float(array.min()) for array in arrays if len(array)), default=0.0)
@@ -184,7 +184,7 @@ def _window(
     elif unit is not None:
         start = max(float(_in(unit, "t_start", train.t_start)) for train in trains)
     elif earliest < 0:
-        raise ValueError(
+        raise InputError(
             f"Expected times from 0 on, where no t_start is given: found {earliest:g}. Give t_start."
         )
     else:
@@ -197,11 +197,11 @@ def _window(
         eps = max((_precision(train) for train in trains), default=0.0)
         stop = start + width * (float(_bins(np.array([latest]), start, width, eps)[0]) + 1)
     if not stop > start:
-        raise ValueError(f"t_stop must be after t_start: found t_start={start:g} and t_stop={stop:g}.")
+        raise InputError(f"t_stop must be after t_start: found t_start={start:g} and t_stop={stop:g}.")
     return start, stop
 
 
-def _bins(times: Times, start: float, width: float, eps: float = float(np.finfo(np.float64).eps)) -> Times:
+def _bins(times: Array, start: float, width: float, eps: float = float(np.finfo(np.float64).eps)) -> Array:
     """The number of the bin of each time, as a float, for it may be far outside."""
     slack = np.maximum(_EDGE, _ROUNDING * eps * (np.abs(times) + abs(start)) / width)
     return np.asarray(np.floor((times - start) / width + np.minimum(slack, 0.5)))

@@ -20,6 +20,7 @@ from ..boltzmann_machine import BoltzmannMachine, Coupling
 from ..calibration import Interval
 from ..empirical_bayes import EmpiricalBayes
 from ..exceptions import BayesingWarning, BoundWarning
+from ..packed import PackedSpins
 from ..prediction import Prediction, predict
 from ..replica import NEAR
 from ..spectrum import Spectrum, spectrum_of
@@ -339,7 +340,7 @@ def _look(spins: Spins, seed: int) -> Oddities:
     varying = np.abs(sums) < N
     successive, deviation = _order(spins[:_NEIGHBOURS, np.flatnonzero(varying)[:_COLUMNS]], seed)
     return Oddities(
-        copies=tuple(copies_of(spins)),
+        copies=copies_of(PackedSpins.of(spins)),
         successive=successive,
         shuffled=deviation,
     )

@@ -1,0 +1,81 @@
+"""Reading a file at once. What is in memory are bits, and a chunk of cells."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..packed import PackedSpins
+from ..spins import check_shape, varies
+from ._bits import Bits
+from ._codes import CodeFlags, Encoding
+from ._missing import Tally, check_rule, notes_on, settle
+from ._open import naming, open_table
+from ._record import Names, SpinData, on_constant_spins
+from ._selection import Selection, check_encoding, select
+from ._table import Table
+
+
+def read_spins(
+    path: str | os.PathLike[str],
+    array: str | None = None,
+    missing: str = "error",
+    drop_columns: Sequence[str] = (),
+) -> SpinData:
+    """Read spins from a file: rows are samples, columns are spins; ±1, 0/1, yes/no, true/false, y/n, t/f or bool.
+
+    An .npz is read as the array named ``array``, else as its array "spins", else as its only one. A table of text
+    may have a header, and any of the usual delimiters. ``missing`` says what to do about missing values: "error",
+    "drop-samples" (rows) or "drop-spins" (columns). ``drop_columns`` are columns that are no spins, by name or by
+    number from 1. What was recognised and left out is said in ``encoding`` and ``notes``. Nothing is ever unpickled.
+    """
+    check_rule(missing)
+    return read_table(open_table(path, array), missing, drop_columns)
+
+
+def read_table(table: Table, missing: str = "error", drop_columns: Sequence[str] = ()) -> SpinData:
+    """Read a file that :func:`open_table` has looked at; see :func:`read_spins`."""
+    check_rule(missing)
+    with naming(table.path):
+        selection = select(table, drop_columns)
+        parts, flags = _all_chunks(selection)
+        check_shape((sum(len(bits.up) for bits in parts), len(selection.kept)))
+        encoding = check_encoding(flags, selection)
+        rows, names, notes = (
+            PackedSpins.stacked([bits.up for bits in parts]),
+            selection.names,
+            selection.notes,
+        )
+        if encoding.has_missing:
+            absent = PackedSpins.stacked([bits.absent(encoding.zero_is_missing) for bits in parts])
+            del parts
+            rows, names, said = _leave_out(rows, absent, selection, encoding, missing)
+            notes += said
+        notes += on_constant_spins(~varies(rows), names)
+        return SpinData(rows, names, encoding.label, notes)
+
+
+def _all_chunks(selection: Selection) -> tuple[list[Bits], CodeFlags]:
+    parts, flags = [], np.zeros(len(selection.kept), np.uint16)
+    for bits, found in selection.chunks():
+        parts.append(bits)
+        flags |= found
+    return parts, flags
+
+
+def _leave_out(
+    rows: PackedSpins, absent: PackedSpins, selection: Selection, encoding: Encoding, missing: str
+) -> tuple[PackedSpins, Names, tuple[str, ...]]:
+    """The samples or spins without missing cells, the names of the latter, and notes on the others."""
+    tally = Tally(rows.n).add(absent)
+    settle(tally, selection, encoding, missing)
+    names = selection.names
+    if missing == "drop-samples":
+        rows = rows[~absent.words.any(axis=1)]
+    else:
+        complete = np.flatnonzero(~tally.columns)
+        rows = rows.columns(complete)
+        names = names and tuple(names[j] for j in complete)
+    return rows, names, notes_on(tally, selection, encoding, missing)

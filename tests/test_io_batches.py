@@ -1,0 +1,107 @@
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import bayesing as bs
+from bayesing.io import _text, read_batches, read_spins
+
+from samples import random_spins
+from tables import WITHOUT_ROWS, X, big, gaps_in, lines, small_chunks, write
+
+
+@pytest.mark.parametrize("name", ["x.npy", "x.npz", "x.csv", "x.csv.gz", "x.parquet"])
+@pytest.mark.parametrize("rows", [1, 7, 100, 1000, None])
+def test_batches_are_the_whole(tmp_path, monkeypatch, name, rows):
+    small_chunks(monkeypatch, 500)
+    spins = random_spins(201, 5)
+    batches = list(read_batches(big(tmp_path / name, spins), rows=rows))
+    np.testing.assert_array_equal(np.concatenate([batch.spins for batch in batches]), spins)
+    assert [len(batch.spins) for batch in batches[:-1]] == [rows] * (len(batches) - 1)
+    assert len(batches) == -(-201 // (rows or 201))
+
+
+@pytest.mark.parametrize("name", ["x.npy", "x.csv", "x.parquet"])
+def test_the_encoding_of_batches_is_that_of_the_whole(tmp_path, monkeypatch, name):
+    """Batches of ones only belong to either encoding, and both ways they are +1."""
+    small_chunks(monkeypatch, 10)
+    spins = np.ones((40, 5), np.int8)
+    spins[25:] = random_spins(15, 5)
+    for values, encoding in ((spins, "±1"), ((spins + 1) // 2, "0/1")):
+        batches = list(read_batches(big(tmp_path / name, values), rows=10))
+        np.testing.assert_array_equal(np.concatenate([batch.spins for batch in batches]), spins)
+        assert [batch.encoding for batch in batches][:2] == ["1", "1"] and batches[-1].encoding == encoding
+    values = (spins + 1) // 2
+    values[39] = [-1, -1, 1, 1, 1]  # at the very end, what looked like 0/1 proves to be votes with gaps
+    path = big(tmp_path / name, values)
+    with pytest.raises(ValueError, match=r"0 beside -1 and 1 stands for missing"):
+        list(read_batches(path, rows=10))
+    batches = list(read_batches(path, rows=10, missing="drop-samples"))
+    whole = read_spins(path, missing="drop-samples")
+    np.testing.assert_array_equal(np.concatenate([batch.spins for batch in batches]), whole.spins)
+    assert len(whole.spins) < 40 and (whole.spins[-1] == values[39]).all()
+    assert {batch.encoding for batch in batches} == {whole.encoding} == {"±1"}
+    assert {batch.notes for batch in batches} == {whole.notes[:1]}
+
+
+def test_batches_without_missing_samples(tmp_path, monkeypatch):
+    monkeypatch.setattr(_text, "CHUNK", 10)
+    path = gaps_in(tmp_path / "x.csv")
+    batches = list(read_batches(path, rows=2, missing="drop-samples"))
+    assert [batch.spins.tolist() for batch in batches] == [WITHOUT_ROWS[:2], WITHOUT_ROWS[2:]]
+    assert batches[0].notes == ("2 of 5 samples, with 2 missing cells, are left out.",)
+    with pytest.raises(ValueError, match=r"2 missing cells, in 2 of 5 samples"):
+        list(read_batches(path, rows=1))
+    path = write(tmp_path / "y.csv", "1,\n,0\n1,\n")
+    with pytest.raises(ValueError, match=r"drop-samples\" leaves 0 of 3 samples"):
+        list(read_batches(path, rows=1, missing="drop-samples"))
+
+
+def test_places_are_those_in_the_whole_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(_text, "CHUNK", 10)
+    for row, message in (
+        ("1,0,1\n", r"as row 1 has, found 3 in row 7"),
+        ("1,0,x,1\n", r"found the text 'x' in row 7, column 3"),
+        ("1,,0,1\n", r"1 missing cell, in 1 of 8 samples .* the first at row 7, column 2"),
+    ):
+        path = write(tmp_path / "x.csv", lines((X + 1) // 2) + row + "1,1,1,1\n")
+        for read in (read_spins, lambda path: list(read_batches(path, rows=1))):
+            with pytest.raises(ValueError, match=message):
+                read(path)
+
+
+def test_words_after_numbers_in_a_later_batch(tmp_path, monkeypatch):
+    monkeypatch.setattr(_text, "CHUNK", 10)
+    path = write(tmp_path / "x.csv", lines((X + 1) // 2) + "yes,no,no,no\n")
+    with pytest.raises(ValueError, match=r"found the text 'yes' in row 7, column 1"):
+        list(read_batches(path, rows=1))
+
+
+def test_batches_of_no_rows(tmp_path):
+    with pytest.raises(ValueError, match="rows must be at least 1: found rows=0"):
+        read_batches(tmp_path / "x.csv", rows=0)
+
+
+def moments_in_batches(path, rows):
+    accumulator = None
+    for batch in read_batches(path, rows):
+        accumulator = accumulator or bs.MomentAccumulator(batch.spins.shape[1])
+        accumulator.update(batch.spins)
+    return accumulator.moments()
+
+
+@pytest.mark.parametrize("name", ["x.npy", "x.csv", "x.csv.gz", "x.parquet"])
+def test_memory_is_that_of_a_batch_and_not_of_the_file(tmp_path, monkeypatch, name):
+    small_chunks(monkeypatch, 2**14)
+    peaks, spins = {}, random_spins(40_000, 20)
+    moments_in_batches(big(tmp_path / name, spins[:100]), 50)  # imports
+    for N, rows in ((10_000, 1000), (40_000, 1000)):
+        path = big(tmp_path / name, spins[:N])
+        tracemalloc.start()
+        moments = moments_in_batches(path, rows)
+        peaks[N] = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert moments.N == N
+    assert peaks[40_000] < 20 * 1000 * 20 + 30 * 2**14 < 40_000 * 20 * 2
+    assert peaks[40_000] < 1.1 * peaks[10_000] + 2**16
+    assert moments.C2 == bs.SpinMoments.of(spins).C2
