@@ -43,6 +43,9 @@ WITHOUT_PRIOR = {
     "exact": fit_exact,
 }
 METHODS = ("auto", "pseudolikelihood", "spectral", *WITHOUT_PRIOR)
+QUICK = "spectral"  # the method for data of any size: one decomposition of a matrix
+THOROUGH = "pseudolikelihood"  # the method for strong couplings and for many samples: a search
+SEARCHING = (THOROUGH, "exact")  # methods whose every step goes through all samples
 
 STRONG = 0.5  # a standardised coupling from which "spectral", an expansion in weak ones, is worse
 BIASED = 0.2  # its bias relative to its errors from which it is worse, because samples are many
@@ -171,6 +174,12 @@ class BoltzmannMachine(BaseEstimator):
     def coupling_errors_(self) -> Array:
         """Standard errors of J_ij."""
         return self._matrices()[1]
+
+    @property
+    def is_cheap_(self) -> bool:
+        """Whether more samples would cost little: the method decomposes one matrix, or none, and does not search."""
+        check_is_fitted(self)
+        return self.method_ not in SEARCHING
 
     @property
     def fields_(self) -> Array:

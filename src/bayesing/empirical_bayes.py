@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 METHODS = ("auto", "plefka", "susceptibility", "spectral", "inversion", "pseudolikelihood")
 FROM_MOMENTS = ("auto", "plefka", "susceptibility")  # methods that do not need the spins themselves
 FIELDS = ("auto", "uniform", "sites")
+EVIDENCE = {"spectral": "curve", "plefka": "surface"}  # methods with an evidence, and what it is: see evidence_kind_
 
 _LARGEST_SPECTRUM = 5000  # min(n, N) up to which an eigendecomposition is a matter of a minute
 _RUNAWAY, _FEW = 1.2, 12  # J over that of "pseudolikelihood", of so many spins
@@ -164,6 +165,12 @@ class EmpiricalBayes(BaseEstimator):
             curve = np.vectorize(self._record.evidence, otypes=[float])(strengths)
             return np.asarray(curve / (self.moments_.n * self.moments_.N))
         raise ValueError(f'method="{self.method_}" has no evidence to show: use "spectral" or "plefka".')
+
+    @property
+    def evidence_kind_(self) -> str | None:
+        """What :meth:`evidence` is: a "curve" in gamma, a "surface" over H and gamma, or None where there is none."""
+        check_is_fitted(self)
+        return EVIDENCE.get(self.method_)
 
     def interval(
         self,
