@@ -822,7 +822,7 @@ def test_writing_is_all_or_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == []
     with writing(path) as file:
         file.write(b"whole")
-    with pytest.raises(ValueError, match="--force"), writing(path) as file:
+    with pytest.raises(ValueError, match="force=True"), writing(path) as file:
         file.write(b"other")
     assert path.read_bytes() == b"whole"
     mask = os.umask(0)

@@ -44,7 +44,7 @@ from scipy.optimize import least_squares
 from scipy.stats import t as student
 
 from .arguments import Seed, count, generator, number
-from .exceptions import NotEquilibratedWarning
+from .exceptions import InputError, NotEquilibratedWarning
 from .generator import SamplerName, simulate
 from .replica import NEAR
 from .types import Array, Spins
@@ -70,6 +70,10 @@ class Interval:
     level: float
     n_simulations: int
     note: str = ""
+
+
+class SimulatedDataError(InputError):
+    """The statistic cannot be had of some simulated data set, because hardly any spin varies in it, for example."""
 
 
 class Point(NamedTuple):
@@ -414,7 +418,7 @@ def _observe(
     try:
         return packed, see(statistic, spins)
     except ValueError as error:
-        raise ValueError(
+        raise SimulatedDataError(
             f"the statistic cannot be had of data simulated at J = {math.sqrt(at.gamma):.3g}, H = {at.H:.3g}, where "
             f"the interval looks for its ends ({error}) Try another method, or data with more samples or spins."
         ) from error

@@ -37,7 +37,10 @@ if TYPE_CHECKING:
 METHODS = ("auto", "plefka", "susceptibility", "spectral", "inversion", "pseudolikelihood")
 FROM_MOMENTS = ("auto", "plefka", "susceptibility")  # methods that do not need the spins themselves
 FIELDS = ("auto", "uniform", "sites")
-EVIDENCE = {"spectral": "curve", "plefka": "surface"}  # methods with an evidence, and what it is: see evidence_kind_
+EVIDENCE = {
+    "spectral": "curve",
+    "plefka": "surface",
+}  # methods with an evidence, and what it is: see evidence_kind_
 
 _LARGEST_SPECTRUM = 5000  # min(n, N) up to which an eigendecomposition is a matter of a minute
 _RUNAWAY, _FEW = 1.2, 12  # J over that of "pseudolikelihood", of so many spins

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
@@ -16,6 +17,11 @@ class Setting(NamedTuple):
         """As it is typed in Python."""
         value = f'"{self.value}"' if isinstance(self.value, str) else repr(self.value)
         return f"{self.name}={value}"
+
+    def in_shell(self) -> str:
+        """As it is typed on the command line: an option, which has no value where it is a flag."""
+        option = f"--{self.name.replace('_', '-')}"
+        return option if self.value is True else f"{option} {shlex.quote(str(self.value))}"
 
 
 class InputError(ValueError):

@@ -12,6 +12,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .exceptions import InputError, Setting
+
 
 @contextmanager
 def writing(path: str | os.PathLike[str], force: bool = False) -> Iterator[IO[bytes]]:
@@ -38,8 +40,10 @@ def check_output(path: str | os.PathLike[str], force: bool = False) -> None:
     if path.is_dir():
         raise ValueError(f"{path}: expected the name of a file to write, found a directory.")
     if os.path.lexists(path) and not force:
-        raise ValueError(
-            f"{path}: the file exists already. Choose another name, or overwrite it with --force."
+        raise InputError(
+            f"{path}: the file exists already. Choose another name, or overwrite it with ",
+            Setting("force"),
+            ".",
         )
     if not os.access(folder, os.W_OK):
         raise ValueError(f"{path}: expected a directory that can be written to, found that {folder} cannot.")
