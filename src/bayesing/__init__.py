@@ -45,6 +45,7 @@ _HOME = {
     "read_spins": "io",
     "sample": "generator",
     "simulate": "generator",
+    "write_report": "report.from_python",
 }
 
 __all__ = [
@@ -72,6 +73,7 @@ __all__ = [
     "read_spins",
     "sample",
     "simulate",
+    "write_report",
 ]
 
 if TYPE_CHECKING:
@@ -92,6 +94,7 @@ if TYPE_CHECKING:
     from .io.spikes import from_spike_trains
     from .ising import IsingModel
     from .moments import MomentAccumulator, SpinMoments
+    from .report.from_python import write_report
     from .sampling.anneal import annealed_importance_sampling
     from .sampling.tempering import parallel_tempering
     from .spins import as_spins

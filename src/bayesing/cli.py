@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from . import __version__
+from .exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -39,6 +40,8 @@ def _plain_errors() -> Iterator[None]:
         warnings.showwarning = show
         try:
             yield
+        except InputError as error:
+            _fail(error.worded(Setting.in_shell))
         except (ValueError, MemoryError) as error:
             _fail(str(error))
 
@@ -428,14 +431,14 @@ def report(
         import joblib
 
         from .io import read_spins
-        from .report.analysis import Choices, Source
         from .report.display import Display
         from .report.numbers import numbers
+        from .report.request import Choices, Source
         from .report.write import write_report
 
         _check_output(output, ".html", force, data)
         _check_jobs(jobs)
-        choices = Choices(method, prior, couplings_method, simulations, seed)
+        choices = Choices(method, prior, couplings_method, simulations, seed, Setting.in_shell)
         if too_large := _too_large(data, array):
             click.echo(f"note: {too_large}.", err=True)
         with Display() as display, joblib.parallel_config(n_jobs=jobs):
@@ -444,6 +447,8 @@ def report(
             command = shlex.join(["bayesing", *(typed or ["report", data])])
             try:
                 found = write_report(output, source, choices, title, command, force, display)
+            except InputError as error:
+                raise error.at(data) from error
             except ValueError as error:
                 raise ValueError(f"{data}: {error}") from error
         if as_json:

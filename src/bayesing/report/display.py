@@ -7,7 +7,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 
 class Display:
-    """A bar over the expected seconds of all steps; it looks on as :class:`bayesing.report.analysis.Watch` says."""
+    """A bar over the expected seconds of all steps; it looks on as :class:`bayesing.report.watch.Watch` says."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
