@@ -1,6 +1,7 @@
 import itertools
 import json
 import re
+from dataclasses import replace
 from importlib import resources
 
 import numpy as np
@@ -8,7 +9,6 @@ import pytest
 from jinja2 import UndefinedError
 
 import bayesing as bs
-from bayesing.exceptions import Setting
 from bayesing.report import page as page_module
 from bayesing.report import tables
 from bayesing.report.analysis import analyse
@@ -76,7 +76,7 @@ def test_what_users_write_is_escaped(made, html):
     assert "<script" not in made.text and "onerror=alert(1)>" not in made.text and "<b>Bold" not in made.text
     assert not html.all("script") and [e.text for e in html.all("h1")] == [TITLE]
     assert all(image.at["src"].startswith("data:image/") for image in html.all("img"))
-    shown = [c for c in made.analysis.couplings.strongest[: tables.MOST_COUPLINGS]]
+    shown = made.analysis.couplings.strongest[: tables.MOST_COUPLINGS]
     names = {name for c in shown for name in (c.name_i, c.name_j)} & {*HOSTILE_NAMES}
     assert len(names) >= 5 and all(name in html.all("body")[0].text for name in names)
     assert "&amp;amp;" not in made.text and "&amp;lt;" not in made.text
@@ -158,17 +158,17 @@ def test_numbers_for_machines(made):
     assert any("independent" in note for note in found["notes"])
 
 
-def test_settings_are_said_as_they_are_typed(made):
-    for speak, said in ((Setting.in_python, 'method="spectral" and method="plefka" have one'),
-                        (Setting.in_shell, "--method spectral and --method plefka have one")):  # fmt: skip
-        found = analyse(made.source, Choices("susceptibility", simulations=0, speak=speak))
-        assert said in no_evidence(found)
+def test_methods_with_an_evidence_are_named_where_there_is_none(made):
+    found = analyse(made.source, Choices("susceptibility", simulations=0))
+    said = no_evidence(found)
+    assert (
+        "The method susceptibility has no evidence" in said and "the methods spectral and plefka do" in said
+    )
+    assert said in text_of(Outline(page(found, [], "x", NOTHING)))
     assert no_evidence(made.analysis) == ""
 
 
 def test_verdicts(made):
-    from dataclasses import replace
-
     pairs = made.analysis.held_out.prediction.pairs
 
     def said(**values):

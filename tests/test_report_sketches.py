@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from bayesing.boltzmann_machine import Coupling
+from bayesing.plots import _couplings, _network
 from bayesing.report import seen
 from bayesing.report.analysis import analyse
 from bayesing.report.drawing import render
@@ -60,8 +61,6 @@ def test_what_costs_time_is_found_once(made, monkeypatch):
             return original(*arguments)
 
         monkeypatch.setattr(module, name, spy)
-
-    from bayesing.plots import _couplings, _network
 
     count(_couplings, "linkage")
     count(_network, "layout")

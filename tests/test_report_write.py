@@ -1,4 +1,6 @@
 import re
+import subprocess
+import sys
 from html import unescape
 
 import numpy as np
@@ -84,9 +86,6 @@ def test_data_frames_and_records_have_names():
 
 
 def test_jinja_is_loaded_when_a_report_is_written():
-    import subprocess
-    import sys
-
     code = "import sys, bayesing.report.write; print('jinja2' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "False"

@@ -51,8 +51,8 @@ def write_report(
     Examples
     --------
     >>> import bayesing as bs
-    >>> votes = bs.load_senate109()
-    >>> bs.write_report(votes, "senate.html", title="Votes of the Senate", simulations=0)
+    >>> sim = bs.simulate(n_spins=6, n_samples=30, J=0.6, seed=0)
+    >>> bs.write_report(sim.spins, "report.html", title="Six spins", simulations=0)
     """
     target = Path(path)
     if target.suffix.lower() != ".html":

@@ -6,10 +6,9 @@ import math
 
 from ..calibration import Interval
 from ..empirical_bayes import EVIDENCE
-from ..exceptions import Setting
 from ..prediction import Comparison
 from .analysis import Analysis
-from .format import counted, number, plain
+from .format import counted, listed, number, plain
 from .watch import Step
 
 _SMALL_EXCESS = 0.25  # share by which residuals may exceed those of a perfect model and be called small
@@ -44,8 +43,8 @@ def no_evidence(a: Analysis) -> str:
     """Why there is no picture of the evidence, if there is none."""
     if a.eb.evidence_kind_ is not None:
         return ""
-    others = " and ".join(a.choices.speak(Setting("method", name)) for name in EVIDENCE)
-    return f"The method {a.eb.method_} has no evidence as a function of J to draw; {others} have one."
+    others = listed(list(EVIDENCE))
+    return f"The method {a.eb.method_} has no evidence as a function of J to draw; the methods {others} do."
 
 
 def couplings(a: Analysis) -> str:
