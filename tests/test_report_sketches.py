@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+import bayesing as bs
 from bayesing.boltzmann_machine import Coupling
 from bayesing.plots import _couplings, _network
 from bayesing.report import seen
@@ -50,8 +51,8 @@ def test_small_networks_in_words():
 
 
 def test_what_costs_time_is_found_once(made, monkeypatch):
-    """One order of the matrix and a layout for each size, for light and dark together; no spectrum at all."""
-    counted = {"linkage": 0, "layout": 0}
+    """One evidence, one order of the matrix and a layout for each size, for light and dark; no spectrum at all."""
+    counted = {"linkage": 0, "layout": 0, "evidence": 0}
 
     def count(module, name):
         original = getattr(module, name)
@@ -64,10 +65,15 @@ def test_what_costs_time_is_found_once(made, monkeypatch):
 
     count(_couplings, "linkage")
     count(_network, "layout")
+    count(bs.EmpiricalBayes, "evidence")
     for name in ("eigvalsh", "eigh"):
         monkeypatch.setattr(np.linalg, name, lambda *_: pytest.fail("a spectrum is found again"))
     assert len(pictures(made.analysis)) == 7
-    assert counted == {"linkage": 3, "layout": 2}  # the layouts begin with an order of their own few spins
+    assert counted == {
+        "linkage": 3,
+        "layout": 2,
+        "evidence": 1,
+    }  # the layouts begin with an order of their own few spins
 
 
 def test_the_versions_of_pictures(made, monkeypatch):

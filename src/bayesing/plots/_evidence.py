@@ -16,6 +16,9 @@ from ..types import Array
 from ._style import text_colour
 
 _CURVE_POINTS = 200  # strengths: a smooth curve
+_J_MAX = 1.5  # to which a curve reaches: beyond the spin glass
+_ROOM = 1.3  # by which it reaches beyond the estimate
+_NO_MAXIMUM = 2.0  # to which a surface without a maximum reaches, in J
 _GRID = (25, 51)  # fields and strengths of the surface: a second to compute
 _DEEPEST = 3.0  # ln of the evidence below that of J = 0: decisive, whatever the prior
 _LEVELS = [-(4.0**k) / 2 for k in range(7, -1, -1)]  # ln of the evidence: 128, 64, ..., 1 standard deviations
@@ -25,23 +28,32 @@ _FIELD_ERRORS = 4.0  # standard errors of H that the picture reaches, at least
 _MOST_FIELD_REACH = 2.0  # of H: spins hardly respond to more
 
 
-def evidence_curve(ax: Axes, eb: EmpiricalBayes, J_max: float = 1.5, J_true: float | None = None) -> Axes:
+def evidence_curve(ax: Axes, eb: EmpiricalBayes, J_max: float = _J_MAX, J_true: float | None = None) -> Axes:
     """Log evidence of a fitted estimator against J, at its H, relative to that of no couplings.
 
     Where the evidence is a curve in J (``eb.evidence_kind_``), the estimate lies above its maximum: it is corrected
     for what the evidence leaves out. The picture reaches to ``J_max``, or further if the estimate does. Methods
     without an evidence are a ValueError.
     """
-    J_max = max([J_max, *(1.3 * J for J in (eb.J_, J_true or 0.0) if math.isfinite(J))])
+    return draw_curve(ax, eb, *curve_of(eb, J_max, J_true), J_true)
+
+
+def curve_of(eb: EmpiricalBayes, J_max: float = _J_MAX, J_true: float | None = None) -> tuple[Array, Array]:
+    """Strengths up to ``J_max`` or beyond the estimate, and the log evidence relative to J = 0 of all data."""
+    J_max = max([J_max, *(_ROOM * J for J in (eb.J_, J_true or 0.0) if math.isfinite(J))])
     J = np.linspace(0, J_max, _CURVE_POINTS)
     curve = eb.evidence(eb.H_ if math.isfinite(eb.H_) else 0.0, J**2)
     scale = eb.moments_.n * eb.moments_.N  # per spin and sample it would be tiny: show the log-likelihood
-    curve = scale * (curve - curve[0])
+    return J, scale * (curve - curve[0])
+
+
+def draw_curve(ax: Axes, eb: EmpiricalBayes, J: Array, curve: Array, J_true: float | None = None) -> Axes:
+    """The picture of :func:`evidence_curve`, of a curve that is known."""
     ax.plot(J, curve, color="C0")
     peak = max(float(np.nanmax(curve)), 0.0)
     deep = max(peak / 2, _DEEPEST)  # beyond the maximum the curve falls without end
     ax.set_ylim(max(-deep, 1.1 * float(np.nanmin(curve)) - 0.1), 1.1 * peak + 0.1 * deep)
-    ax.set_xlim(0, J_max)
+    ax.set_xlim(0, J[-1])
     if math.isfinite(eb.J_):
         within = f" ± {eb.J_error_:.3f}" if math.isfinite(eb.J_error_) else ""
         ax.axvline(eb.J_, color="C0", linestyle="--", label=f"estimate, $J$ = {eb.J_:.3f}{within}")
@@ -70,26 +82,34 @@ def evidence_surface(ax: Axes, eb: EmpiricalBayes) -> Axes:
         raise ValueError(
             f"evidence_surface needs an evidence that depends on H: the method {eb.method_} {found}."
         )
-    infinite = math.isinf(eb.J_)
-    J_top = 2.0 if infinite else max(0.3, 2 * eb.J_) if eb.J_ else 1.0
-    middle = eb.H_ if math.isfinite(eb.H_) else math.atanh(eb.moments_.M)
-    H, J = _grid(eb, middle, J_top)
+    return draw_surface(ax, eb, *surface_of(eb))
+
+
+def surface_of(eb: EmpiricalBayes) -> tuple[Array, Array, Array]:
+    """Fields, strengths, and the log evidence of all data there, relative to its maximum."""
+    H, J = _grid(eb)
     surface = eb.moments_.n * eb.moments_.N * eb.evidence(H[:, None], J**2)
-    surface -= np.nanmax(surface)
+    return H, J, surface - np.nanmax(surface)
+
+
+def draw_surface(ax: Axes, eb: EmpiricalBayes, H: Array, J: Array, surface: Array) -> Axes:
+    """The picture of :func:`evidence_surface`, of a surface that is known."""
     shade = np.sqrt(np.minimum(-surface, -2 * _LEVELS[0]))  # turns a parabola into a cone: a slope everywhere
     ax.pcolormesh(J, H, -shade, cmap=_DUSK, shading="gouraud", rasterized=True)
     lines = ax.contour(J, H, surface, levels=_LEVELS, colors="white", linewidths=0.8, linestyles="solid")
     ax.clabel(lines, fmt=lambda level: f"−{-level:g}", fontsize="small")
-    _mark_estimate(ax, eb, J_top, middle, infinite)
-    ax.set_xlim(0, J_top)
+    _mark_estimate(ax, eb, float(J[-1]))
+    ax.set_xlim(0, J[-1])
     ax.set_ylim(H[0], H[-1])
     ax.set_xlabel(r"strength of the couplings $J = \sqrt{\gamma}$")
     ax.set_ylabel("field $H$")
     return ax
 
 
-def _grid(eb: EmpiricalBayes, middle: float, J_top: float) -> tuple[Array, Array]:
-    """Fields around the middle one and strengths up to J_top, the closer to the estimate the denser."""
+def _grid(eb: EmpiricalBayes) -> tuple[Array, Array]:
+    """Fields and strengths, the closer to the estimate the denser."""
+    J_top = _NO_MAXIMUM if math.isinf(eb.J_) else max(0.3, 2 * eb.J_) if eb.J_ else 1.0
+    middle = _middle(eb)
     errors = _FIELD_ERRORS * eb.H_error_ if math.isfinite(eb.H_error_) else 0.0
     reach = min(max(_FIELD_REACH, 0.5 * abs(middle), errors), _MOST_FIELD_REACH)
     H = middle + reach * _dense_in_the_middle(_GRID[0])
@@ -99,12 +119,18 @@ def _grid(eb: EmpiricalBayes, middle: float, J_top: float) -> tuple[Array, Array
     return H, J
 
 
+def _middle(eb: EmpiricalBayes) -> float:
+    """The field of the estimate, or that of independent spins where it has none."""
+    return eb.H_ if math.isfinite(eb.H_) else math.atanh(eb.moments_.M)
+
+
 def _dense_in_the_middle(points: int) -> Array:
     """From -1 to 1."""
     return np.sinh(np.linspace(-4, 4, points)) / math.sinh(4)
 
 
-def _mark_estimate(ax: Axes, eb: EmpiricalBayes, J_top: float, H: float, infinite: bool) -> None:
+def _mark_estimate(ax: Axes, eb: EmpiricalBayes, J_top: float) -> None:
+    H = _middle(eb)
     style: dict[str, Any] = {
         "color": "C1",
         "markeredgecolor": "white",
@@ -112,7 +138,7 @@ def _mark_estimate(ax: Axes, eb: EmpiricalBayes, J_top: float, H: float, infinit
         "clip_on": False,
         "zorder": 5,
     }
-    if infinite:
+    if math.isinf(eb.J_):
         ax.plot([J_top], [H], ">", linestyle="", label="no maximum: $J$ is unbounded", **style)
     else:
         ax.plot(

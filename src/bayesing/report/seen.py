@@ -16,9 +16,6 @@ from ..types import Array
 from .analysis import Analysis
 from .format import counted, number, plus_minus, share
 
-_CURVE_END = 1.5  # of J, at least, as in the picture
-_CURVE_ROOM = 1.3  # by which the curve reaches beyond the estimate, as in the picture
-_CURVE_POINTS = 200  # likewise
 _MOST_NAMED = 3  # couplings
 
 
@@ -33,11 +30,8 @@ def surface_seen(a: Analysis) -> str:
     return f"A map of the log evidence over J and H. {seen}"
 
 
-def curve_seen(a: Analysis) -> str:
+def curve_seen(a: Analysis, J: Array, curve: Array) -> str:
     """The curve of the evidence against J."""
-    eb = a.eb
-    J = np.linspace(0, max(_CURVE_END, _CURVE_ROOM * eb.J_), _CURVE_POINTS)
-    curve = a.n * a.N * eb.evidence(eb.H_, J**2)
     top = int(np.nanargmax(curve))
     rise = (
         f"it rises from 0 at J = 0 to {number(float(curve[top]))} at J = {number(float(J[top]), 2)} and falls beyond"
@@ -46,7 +40,7 @@ def curve_seen(a: Analysis) -> str:
     )
     return (
         f"Curve of the log evidence against J from 0 to {number(float(J[-1]), 2)}: {rise}. A dashed line marks the "
-        f"estimate, J = {number(eb.J_)}."
+        f"estimate, J = {number(a.eb.J_)}."
     )
 
 

@@ -8,6 +8,7 @@ from functools import partial
 
 from .. import plots
 from ..plots._couplings import draw_matrix
+from ..plots._evidence import curve_of, draw_curve, draw_surface, surface_of
 from ..plots._network import draw_network, network_of
 from . import seen
 from .analysis import Analysis
@@ -64,16 +65,18 @@ def sketches(a: Analysis) -> Iterator[Sketch]:
 def _of_strength(a: Analysis) -> Iterator[Sketch]:
     eb = a.eb
     if eb.evidence_kind_ == "curve":
+        J, curve = curve_of(eb)
         yield Sketch(
             "evidence",
-            View(partial(plots.evidence_curve, eb=eb), _PLOT, seen.curve_seen(a)),
+            View(partial(draw_curve, eb=eb, J=J, curve=curve), _PLOT, seen.curve_seen(a, J, curve)),
             "The log evidence of each strength of the couplings. The estimate lies a little above the maximum: it is "
             "corrected for what the evidence leaves out.",
         )
     elif eb.evidence_kind_ == "surface":
+        H, J, surface = surface_of(eb)
         yield Sketch(
             "evidence",
-            View(partial(plots.evidence_surface, eb=eb), _PLOT, seen.surface_seen(a)),
+            View(partial(draw_surface, eb=eb, H=H, J=J, surface=surface), _PLOT, seen.surface_seen(a)),
             "The log evidence of each strength of the couplings and each field, relative to its maximum.",
         )
     bars = f"{100 * a.interval.level:g}% intervals" if a.interval else "standard errors"
