@@ -51,3 +51,7 @@ def worst_p_value(spins, model, weights=None, ladders=None):
         times = [autocorrelation_time(column.reshape(-1, ladders).T) for column in observed.T]
         errors *= np.sqrt(times)
     return len(exact) * chi2.sf(((means - exact) / errors) ** 2, 1).min()
+
+
+FREE = (2 * np.random.default_rng(0).integers(0, 2, (50, 20)) - 1).astype(np.int8)  # spins whose gamma is 0
+ENDLESS = np.array([[1, 1, -1, -1], [1, -1, 1, -1]], np.int8)  # two samples: the evidence has no maximum

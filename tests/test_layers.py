@@ -29,7 +29,11 @@ ROWS = [
     ["__main__"],
 ]
 LEFT_ONLY = [row for row in ROWS if set(row) & {"spins", "ising", "choice", "calibration", "empirical_bayes"}]
-REPORT = ["budget", "analysis", "words", "pictures", "numbers", "page", "write"]
+REPORT = [
+    *("budget", "request", "watch", "oddities", "intervals", "couplings", "held_out", "analysis"),
+    *("format", "answer", "notes", "seen", "sentences", "tables", "drawing", "sketches", "pictures"),
+    *("numbers", "page", "write", "from_python"),
+]
 EXPERIMENTS = ["specification", "cells", "runner", "summary", "figures", "reproduce"]
 GROUP = ("cli", "_main")  # knows all commands, which do not know each other
 

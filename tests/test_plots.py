@@ -14,12 +14,12 @@ import bayesing as bs
 from bayesing import plots
 from bayesing.boltzmann_machine import Coupling
 from bayesing.calibration import Interval
-from bayesing.plots._couplings import order_of
-from bayesing.plots._network import layout
+from bayesing.plots._network import draw_network, layout, network_of
 from bayesing.plots._spectrum import largest_of_noise, marchenko_pastur
 from bayesing.plots._style import name_of
 from bayesing.prediction import predict
 from bayesing.replica import at_line
+from bayesing.spectrum import spectrum_of
 from bayesing.strength.spectral import law
 
 from samples import random_spins
@@ -122,8 +122,12 @@ def test_the_surface_is_highest_at_the_estimate(ax, coarse):
 
 
 def test_the_surface_of_other_cases(ax, sim, coarse):
-    with pytest.raises(ValueError, match=r'needs method="plefka".*found "spectral"'):
-        plots.evidence_surface(ax, bs.EmpiricalBayes(method="spectral").fit(sim.spins))
+    for method, found in (
+        ("spectral", "has one of J alone. Use evidence_curve"),
+        ("susceptibility", "has none"),
+    ):
+        with pytest.raises(ValueError, match=f"depends on H: the method {method} {found}"):
+            plots.evidence_surface(ax, bs.EmpiricalBayes(method=method).fit(sim.spins))
     with pytest.warns(bs.BoundWarning):
         infinite = bs.EmpiricalBayes(method="plefka").fit(ENDLESS)
     plots.evidence_surface(ax, infinite)
@@ -234,6 +238,21 @@ def test_the_spectrum_is_that_of_the_correlation_matrix(ax):
         assert np.trapezoid(y, x) / width == pytest.approx(40, rel=0.02)
 
 
+@pytest.mark.parametrize("N", [30, 200])
+def test_a_spectrum_that_is_known_makes_the_same_picture(N, monkeypatch):
+    X = bs.simulate(40, N, J=0.7, H=0.3, seed=3).spins
+    drawn = []
+    for data in (X, spectrum_of(X)):
+        figure, ax = plt.subplots()
+        plots.correlation_spectrum(ax, data, gamma=0.49)
+        drawn.append(
+            (texts(ax), [patch.get_height() for patch in ax.patches], ax.lines[1].get_xydata().tolist())
+        )
+        monkeypatch.setattr("numpy.linalg.eigvalsh", lambda _: pytest.fail("found again"))
+        plt.close(figure)
+    assert drawn[0] == drawn[1] and f"$N$ = {N}" in drawn[0][0]
+
+
 def test_zero_eigenvalues_are_stated_and_constant_spins_left_out(ax):
     X = bs.simulate(60, 25, J=0.5, seed=3).spins.copy()
     X[:, :3] = 1
@@ -253,7 +272,7 @@ def test_far_eigenvalues_make_the_axis_logarithmic(ax, votes):
 
 def test_the_two_parties_are_blocks(ax, senate, votes):
     assert plots.coupling_matrix(ax, senate) is ax
-    order = order_of(senate.couplings_)
+    order = plots.order_of(senate.couplings_)
     shown = ax.images[0].get_array()
     assert_allclose(shown, senate.couplings_[np.ix_(order, order)])
     republican = np.array(["(R" in votes.columns[i] for i in order])
@@ -287,10 +306,20 @@ def test_groups_that_couplings_make_of_a_chain_are_found(ax):
     for chain in (mixed[:10], mixed[10:]):
         for a, b in pairwise(chain):
             J[a, b] = J[b, a] = 1.0
-    order = order_of(J)
+    order = plots.order_of(J)
     assert set(order[:10].tolist()) in ({*mixed[:10].tolist()}, {*mixed[10:].tolist()})
     assert all(J[a, b] for a, b in pairwise(order[:10]))
     plots.coupling_matrix(ax, machine(J))
+
+
+def test_an_order_that_is_known_is_not_found_again(ax, monkeypatch):
+    J = np.random.default_rng(2).normal(size=(9, 9))
+    J = J + J.T
+    order = np.random.default_rng(3).permutation(9)
+    monkeypatch.setattr("bayesing.plots._couplings.order_of", lambda _: pytest.fail("found again"))
+    plots.coupling_matrix(ax, machine(J, list("abcdefghi")), order=order)
+    assert_allclose(ax.images[0].get_array(), J[np.ix_(order, order)])
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["abcdefghi"[i] for i in order]
 
 
 def test_many_spins_are_averaged(ax):
@@ -321,6 +350,18 @@ def test_the_network_has_the_strongest_couplings(ax, senate):
         assert (line.get_linestyle() == "-") == (abs(c.J) >= 2 * c.error)
     widths = [line.get_linewidth() for line in lines]
     assert widths == sorted(widths, reverse=True)
+
+
+def test_a_network_is_laid_out_once_and_drawn_often(ax, senate, monkeypatch):
+    network = network_of(senate.strongest(12), (300.0, 200.0))
+    assert network.positions.shape == (len(network.names), 2)
+    assert (network.positions <= [300, 200]).all() and (network.positions >= 0).all()
+    monkeypatch.setattr("bayesing.plots._network.layout", lambda *_: pytest.fail("laid out again"))
+    assert draw_network(ax, network) is ax
+    place = dict(zip(network.names.values(), network.positions.tolist(), strict=True))
+    for line, c in zip(ax.lines[:12][::-1], network.edges, strict=True):
+        assert_allclose(line.get_xydata(), [place[c.name_i], place[c.name_j]])
+    assert ax.get_xlim() == (0, 300) and ax.get_ylim() == (0, 200)
 
 
 def test_signs_and_doubts_are_told_apart(ax):

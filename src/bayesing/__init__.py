@@ -48,6 +48,7 @@ _HOME = {
     "read_spins": "io._read",
     "sample": "generator",
     "simulate": "generator",
+    "write_report": "report.from_python",
 }
 
 __all__ = [
@@ -78,6 +79,7 @@ __all__ = [
     "read_spins",
     "sample",
     "simulate",
+    "write_report",
 ]
 
 if TYPE_CHECKING:
@@ -102,6 +104,7 @@ if TYPE_CHECKING:
     from .io.spikes import from_spike_trains
     from .ising import IsingModel
     from .moments import SpinMoments
+    from .report.from_python import write_report
     from .sampling.anneal import annealed_importance_sampling
     from .sampling.tempering import parallel_tempering
     from .spins import as_spins

@@ -151,9 +151,9 @@ class BoltzmannMachine(SpinEstimator):
         return self._fitted.reason
 
     @property
-    def by_rows_(self) -> bool:
-        """Whether the method forms couplings row by row, fast enough for any number of spins and samples."""
-        return self._fitted.method.by_rows
+    def is_cheap_(self) -> bool:
+        """Whether more samples would cost little: the method does not search through them."""
+        return not self._fitted.method.searches
 
     def score(self, X: ArrayLike, y: Any = None) -> float:
         """Mean log pseudo-likelihood of ``X`` per spin and sample: the mean of ln P(s_i | other spins)."""

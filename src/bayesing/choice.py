@@ -29,6 +29,8 @@ from .strength.susceptibility import fit_susceptibility
 from .threads import threads_for
 
 AUTO = "auto"
+QUICK = "spectral"  # couplings of data of any size: one decomposition of a matrix
+THOROUGH = "pseudolikelihood"  # couplings that are strong, or seen in many samples: a search
 LARGEST_SPECTRUM = 5000  # min(n, N) up to which an eigendecomposition is a matter of a minute
 MOST_SPINS = 5000  # for pseudo-likelihood, whose search holds some twenty matrices
 STRONG = 0.5  # a standardised coupling from which "spectral", an expansion in weak ones, is worse

@@ -67,10 +67,7 @@ def fail(sentence: str) -> NoReturn:
 
 def say(error: Exception) -> str:
     """The sentence of an error, with settings as options of a command."""
-    in_shell = getattr(Setting, "in_shell", None)
-    if isinstance(error, InputError) and in_shell is not None:
-        return error.worded(in_shell)
-    return str(error)
+    return error.worded(Setting.in_shell) if isinstance(error, InputError) else str(error)
 
 
 @contextmanager

@@ -60,8 +60,9 @@ def report(
     """
     import joblib
 
-    from ..report.analysis import Choices, Source
+    from ..exceptions import Setting
     from ..report.numbers import numbers
+    from ..report.request import Choices, Source
     from ..report.write import write_report
     from ._errors import naming
     from ._json import dumps, estimate_as_json
@@ -72,14 +73,14 @@ def report(
 
     check_output(output, ".html", force, data)
     check_jobs(jobs)
-    choices = Choices(method, prior, couplings_method, simulations, seed)
+    choices = Choices(method, prior, couplings_method, simulations, seed, Setting.in_shell)
     command = shlex.join(["bayesing", *(typed or ["report", data])])
     with Progress("reading") as progress, joblib.parallel_config(n_jobs=jobs):
         found = read(data, reading, aloud=False)
-        source = Source(Path(data).name, found.spins, found.names, found.encoding, found.notes)
+        source = Source(Path(data).name, found.statistics, found.notes)
         with naming(data):
             written = write_report(output, source, choices, title, command, force, progress)
     if as_json:
-        click.echo(dumps(estimate_as_json(shown(written.eb), written.interval) | numbers(written)))
+        click.echo(dumps(estimate_as_json(shown(written.eb.answer_), written.interval) | numbers(written)))
     else:
         click.echo(f"wrote {output}: look at it in a browser")

@@ -94,7 +94,7 @@ class CouplingMethod:
     needs_rows: bool = False  # whether sums and products are not enough
     least_samples: int = 2
     priors: tuple[str, ...] = ()
-    by_rows: bool = False  # whether couplings are formed row by row, so that any number of spins will do
+    searches: bool = False  # whether it goes through all samples again and again
     holds: str = ""  # where, in a line
 
 

@@ -86,5 +86,6 @@ METHOD = CouplingMethod(
     name="exact",
     about="maximum likelihood, from all 2^n states",
     fit=_fit,
+    searches=True,
     holds=f"up to {MOST_SPINS} spins and very many samples, as a reference",
 )

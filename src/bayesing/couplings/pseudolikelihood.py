@@ -217,6 +217,7 @@ METHOD = CouplingMethod(
     about="the most probable matrix given the conditionals of all spins",
     fit=_fit,
     needs_rows=True,
+    searches=True,
     least_samples=4,
     priors=("gaussian", "laplace"),
     holds="strong couplings, groups, near the spin glass; a Laplace prior makes weak couplings 0",

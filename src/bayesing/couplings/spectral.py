@@ -178,6 +178,5 @@ METHOD = CouplingMethod(
     fit=_fit,
     least_samples=4,
     priors=("gaussian",),
-    by_rows=True,
     holds="couplings that are many and weak, any number of spins",
 )

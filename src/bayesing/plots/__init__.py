@@ -4,7 +4,7 @@ They are drawn for light and for dark backgrounds, for readers who do not tell r
 width of a telephone.
 """
 
-from ._couplings import coupling_matrix
+from ._couplings import coupling_matrix, order_of
 from ._evidence import evidence_curve, evidence_surface, recovery
 from ._network import coupling_network
 from ._phases import phase_diagram
@@ -17,6 +17,7 @@ __all__ = [
     "coupling_network",
     "evidence_curve",
     "evidence_surface",
+    "order_of",
     "phase_diagram",
     "predicted_correlations",
     "recovery",

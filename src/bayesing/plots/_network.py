@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,13 +16,18 @@ from ..types import Array
 from ._couplings import order_of
 from ._style import background, name_of, note, sign_colours, size_in_points, text_colour
 
-_CLEAR = 2.0  # standard errors from 0
-_WIDEST = 4.5  # points
-_DASHES = (0, (2, 1.2))
-_LARGEST, _SMALLEST = 9.0, 5.5  # points, of the font
+_CLEAR = 2.0  # standard errors from 0 of a coupling that is not dashed
+_WIDEST = 4.5  # points, of the strongest coupling's line
+_THINNEST = 0.8  # points: still seen on paper
+_DASHES = (0, (2, 1.2))  # in units of the line's width
+_LARGEST_FONT = 9.0  # points: the size of other text
+_SMALLEST_FONT = 5.5  # points: just readable
 _LETTER = 0.62  # width of a letter, in units of the font's size
-_COVERED = 0.4  # of the area by names, at most, if the font can be so small
-_STEPS = 300
+_LONGEST_NAME = 20  # letters
+_COVERED = 0.4  # share of the area that names may cover, if the font can be so small
+_STEPS = 300  # of the forces, and of moving names apart: nothing moves any more
+_LAST_STEP = 0.02  # of the forces, in units of the typical distance
+_FAR = 2.0  # typical distances beyond which spins do not repel each other: else all flee to the edges
 
 
 def coupling_network(ax: Axes, bm: BoltzmannMachine, k: int = 40) -> Axes:
@@ -30,65 +37,95 @@ def coupling_network(ax: Axes, bm: BoltzmannMachine, k: int = 40) -> Axes:
     Couplings that are exactly 0 are left out. Where a spin stands says nothing but that coupled ones attract each
     other: the layout is that of T. Fruchterman and E. Reingold (1991), and then names that overlap are moved apart.
     """
-    edges = [c for c in bm.strongest(k) if c.J != 0]
-    ax.set_axis_off()
+    return draw_network(ax, network_of(bm.strongest(k), size_in_points(ax)))
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """Couplings and where their spins stand, in points, in a frame of this width and height."""
+
+    edges: tuple[Coupling, ...]  # the strongest first
+    names: dict[int, str]  # of the spins, as they are written, in the order of their positions
+    positions: Array  # a row for each spin
+    font: float  # points
+    frame: tuple[float, float]
+
+
+def network_of(couplings: Sequence[Coupling], frame: tuple[float, float]) -> Network:
+    """Couplings that are not 0, and a place in the frame for each of their spins."""
+    edges = tuple(c for c in couplings if c.J != 0)
     if not edges:
-        note(ax, "There are no couplings to show.")
-        return ax
-    spins = sorted({spin for c in edges for spin in (c.i, c.j)})
-    at = {spin: place for place, spin in enumerate(spins)}
-    names = {spin: name_of(name, 20) for c in edges for spin, name in ((c.i, c.name_i), (c.j, c.name_j))}
-    J = np.zeros((len(spins), len(spins)))
+        return Network((), {}, np.empty((0, 2)), _LARGEST_FONT, frame)
+    found = {spin: name for c in edges for spin, name in ((c.i, c.name_i), (c.j, c.name_j))}
+    names = {spin: name_of(found[spin], _LONGEST_NAME) for spin in sorted(found)}
+    at = {spin: place for place, spin in enumerate(names)}
+    J = np.zeros((len(names), len(names)))
     for c in edges:
         J[at[c.i], at[c.j]] = J[at[c.j], at[c.i]] = c.J
+    font, boxes = _boxes(list(names.values()), np.array(frame))
+    return Network(edges, names, layout(J, boxes, np.array(frame)), font, frame)
 
-    frame = np.array(size_in_points(ax))
-    font, boxes = _boxes([names[spin] for spin in spins], frame)
-    xy = layout(J, boxes, frame)
+
+def draw_network(ax: Axes, network: Network) -> Axes:
+    """The picture of :func:`coupling_network`, of a network whose spins have their places."""
+    ax.set_axis_off()
+    if not network.edges:
+        note(ax, "There are no couplings to show.")
+        return ax
+    at = {spin: place for place, spin in enumerate(network.names)}
     negative, positive = sign_colours(ax)
-    for c in reversed(edges):  # the strongest on top
-        ends = xy[[at[c.i], at[c.j]]]
+    for c in reversed(network.edges):  # the strongest on top
+        ends = network.positions[[at[c.i], at[c.j]]]
         ax.plot(
             *ends.T,
             color=positive if c.J > 0 else negative,
-            linewidth=max(_WIDEST * abs(c.J) / abs(edges[0].J), 0.8),
+            linewidth=max(_WIDEST * abs(c.J) / abs(network.edges[0].J), _THINNEST),
             linestyle="-" if _clear(c) else _DASHES,
             dash_capstyle="butt",
         )
-    ax.plot(*xy.T, "o", color=text_colour(), markersize=3.5, zorder=3)
+    ax.plot(*network.positions.T, "o", color=text_colour(), markersize=3.5, zorder=3)
     halo = [withStroke(linewidth=2, foreground=background(ax))]
-    for spin, (x, y) in zip(spins, xy, strict=True):
-        ax.annotate(names[spin], (x, y), (0, 3), textcoords="offset points", ha="center", va="bottom",
-                    fontsize=font, path_effects=halo, zorder=4)  # fmt: skip
-    ax.set_xlim(0, frame[0])
-    ax.set_ylim(0, frame[1])
-    _legend(ax, edges)
+    for name, (x, y) in zip(network.names.values(), network.positions, strict=True):
+        ax.annotate(name, (x, y), (0, 3), textcoords="offset points", ha="center", va="bottom",
+                    fontsize=network.font, path_effects=halo, zorder=4)  # fmt: skip
+    ax.set_xlim(0, network.frame[0])
+    ax.set_ylim(0, network.frame[1])
+    _legend(ax, network.edges)
     return ax
 
 
 def layout(J: Array, boxes: Array, frame: Array) -> Array:
     """Positions of spins in a frame of this width and height: coupled ones attract, all repel each other.
 
-    ``boxes`` are the widths and heights that belong to them, which do not overlap in the end if there is room. The
-    forces are those of springs, d^2/l, and of charges, l^2/d, l being the length that fills the frame.
+    ``boxes`` are the widths and heights that belong to them, which do not overlap in the end if there is room.
+    """
+    return _moved_apart(_stretched(_relaxed(J, boxes, frame), boxes, frame), boxes, frame)
+
+
+def _relaxed(J: Array, boxes: Array, frame: Array) -> Array:
+    """From an ellipse, moved by the forces of springs, d^2/l, and of charges, l^2/d.
+
+    l is the length that fills the frame. Spins start in the order of their clustering.
     """
     m = len(J)
     angle = 2 * math.pi * np.argsort(order_of(J)) / m
-    xy = frame / 2 + frame / 3 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    xy: Array = frame / 2 + frame / 3 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     length = math.sqrt(float(frame.prod()) / m)
     bound = (J != 0)[:, :, None]
-    for heat in np.linspace(length, 0.02 * length, _STEPS):
+    for heat in np.linspace(length, _LAST_STEP * length, _STEPS):
         apart = xy[:, None] - xy
         distance = np.maximum(np.linalg.norm(apart, axis=2, keepdims=True), 1e-3 * length)
-        push = np.where(
-            distance < 2 * length, apart * (length / distance) ** 2, 0.0
-        )  # else all flee to the edges
+        push = np.where(distance < _FAR * length, apart * (length / distance) ** 2, 0.0)
         pull = np.where(bound, apart * distance / length, 0.0)
         force = (push - pull).sum(axis=1)
         size = np.maximum(np.linalg.norm(force, axis=1, keepdims=True), 1e-12)
         xy = _inside(xy + force / size * np.minimum(size, heat), boxes, frame)
-    # Stretch to the frame, then move apart what overlaps, along the shorter way out.
-    xy = _stretched(xy, boxes, frame)
+    return xy
+
+
+def _moved_apart(xy: Array, boxes: Array, frame: Array) -> Array:
+    """Boxes that overlap go apart, along the shorter way out."""
+    m = len(xy)
     wide = (boxes[:, None] + boxes) / 2
     for _ in range(_STEPS):
         apart = xy[:, None] - xy
@@ -120,7 +157,7 @@ def _boxes(names: list[str], frame: Array) -> tuple[float, Array]:
     letters = np.array([len(name.replace("\\$", "$")) for name in names])
     per_font = np.stack([_LETTER * letters + 0.6, np.full(len(names), 2.0)], axis=1)
     fitting = math.sqrt(_COVERED * float(frame.prod() / per_font.prod(axis=1).sum()))
-    font = min(max(fitting, _SMALLEST), _LARGEST)
+    font = min(max(fitting, _SMALLEST_FONT), _LARGEST_FONT)
     return font, per_font * font
 
 
@@ -128,7 +165,7 @@ def _clear(c: Coupling) -> bool:
     return abs(c.J) >= _CLEAR * c.error
 
 
-def _legend(ax: Axes, edges: list[Coupling]) -> None:
+def _legend(ax: Axes, edges: Sequence[Coupling]) -> None:
     negative, positive = sign_colours(ax)
     strongest = f"$|J_{{ij}}|$ = {abs(edges[0].J):.2g}"
     handles = [Line2D([], [], color=text_colour(), linewidth=_WIDEST, label=strongest)]

@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
 from ..calibration import Interval
 from ..empirical_bayes import EmpiricalBayes
 from ..replica import at_line
+from ..types import Array
 from ._style import text_colour
 
-_TICKS = (0, 0.25, 0.5, 1, 2, 4)
-_J_END, _H_END = 12.0, 6.0  # of the picture, unless the data lie beyond
+_TICKS = (0, 0.25, 0.5, 1, 2, 4)  # of J and of |H|
+_J_END = 12.0  # of the picture, unless the data lie beyond: far inside the spin glass
+_H_END = 6.0  # likewise: spins are aligned
+_ROOM = 1.3  # by which the picture reaches beyond the data
 
 
 def phase_diagram(ax: Axes, eb: EmpiricalBayes, interval: Interval | None = None) -> Axes:
@@ -32,20 +34,9 @@ def phase_diagram(ax: Axes, eb: EmpiricalBayes, interval: Interval | None = None
     paramagnet, negative in the spin glass. An arrow at the edge says that J, or the bar, has no end.
     """
     (J, low, high), (H, H_low, H_high) = _position(eb, interval)
-    J_end = max([_J_END, *(1.3 * x for x in (J, high) if math.isfinite(x))])
-    H_end = max([_H_END, *(1.3 * abs(x) for x in (H, H_low, H_high) if math.isfinite(x))])
-    ax.set_xscale("function", functions=(_squash, _stretch))
-    ax.set_yscale("function", functions=(_squash, _stretch))
-
-    half = _stretch(np.linspace(0, _squash(np.array(H_end)), 101))
-    edge = [at_line(h) for h in half.tolist()]
-    fields, line = np.append(-half[:0:-1], half), np.append(edge[:0:-1], edge)
-    ax.fill_betweenx(fields, line, J_end, where=line < J_end, color="C1", alpha=0.18, linewidth=0)
-    ax.plot(line, fields, color="C1", label="line of de Almeida and Thouless")
-    ax.axhline(0, color=text_colour(), alpha=0.25, linewidth=0.8, zorder=0)
-    ax.text(0.32, -1.6, "paramagnet", ha="center", va="center")
-    ax.text(3.2, -0.45, "spin glass", ha="center", va="center")
-
+    J_end = max([_J_END, *(_ROOM * x for x in (J, high) if math.isfinite(x))])
+    H_end = max([_H_END, *(_ROOM * abs(x) for x in (H, H_low, H_high) if math.isfinite(x))])
+    _draw_phases(ax, J_end, H_end)
     inside = min(J, J_end), min(max(H, -H_end), H_end)
     bars = [
         [[max(inside[0] - low, 0.0)], [max(min(high, J_end) - inside[0], 0.0)]],
@@ -56,16 +47,30 @@ def phase_diagram(ax: Axes, eb: EmpiricalBayes, interval: Interval | None = None
     ax.errorbar(*inside, xerr=bars[0], yerr=bars[1], fmt=marker, label=_legend(eb, J, H), **style)
     if high > J_end and math.isfinite(J):
         ax.plot([J_end], [inside[1]], ">", color="C0", clip_on=False, zorder=5)
+    ax.set_xlabel("strength of the couplings $J$ (compressed scale)")
+    ax.set_ylabel("field $H$" if eb.J0_ == 0 else "field $H + J_0 M$")
+    ax.legend(loc="upper left", fontsize="small")
+    return ax
+
+
+def _draw_phases(ax: Axes, J_end: float, H_end: float) -> None:
+    """The compressed axes, the line between the phases, and their names."""
+    ax.set_xscale("function", functions=(_squash, _stretch))
+    ax.set_yscale("function", functions=(_squash, _stretch))
+    half = _stretch(np.linspace(0, _squash(np.array(H_end)), 101))
+    edge = [at_line(h) for h in half.tolist()]
+    fields, line = np.append(-half[:0:-1], half), np.append(edge[:0:-1], edge)
+    ax.fill_betweenx(fields, line, J_end, where=line < J_end, color="C1", alpha=0.18, linewidth=0)
+    ax.plot(line, fields, color="C1", label="line of de Almeida and Thouless")
+    ax.axhline(0, color=text_colour(), alpha=0.25, linewidth=0.8, zorder=0)
+    ax.text(0.32, -1.6, "paramagnet", ha="center", va="center")
+    ax.text(3.2, -0.45, "spin glass", ha="center", va="center")
     for axis in (ax.xaxis, ax.yaxis):
         ticks = _TICKS if axis is ax.xaxis else (*(-t for t in _TICKS[:0:-1]), *_TICKS)
         axis.set_ticks(ticks, labels=[f"{t:g}".replace("-", "−") for t in ticks])
         axis.set_ticks([], minor=True)
     ax.set_xlim(0, J_end)
     ax.set_ylim(-H_end, H_end)
-    ax.set_xlabel("strength of the couplings $J$ (compressed scale)")
-    ax.set_ylabel("field $H$" if eb.J0_ == 0 else "field $H + J_0 M$")
-    ax.legend(loc="upper left", fontsize="small")
-    return ax
 
 
 def _position(
@@ -88,12 +93,12 @@ def _legend(eb: EmpiricalBayes, J: float, H: float) -> str:
     return f"{found}, $H$ = {H:+.2f}\n" + rf"(1 − $\gamma r$ = {eb.at_distance_:.2f})".replace("-", "−")
 
 
-def _squash(x: NDArray[np.float64]) -> NDArray[np.float64]:
+def _squash(x: Array) -> Array:
     """x/(1 + |x|), without 0/0 at infinity."""
     return np.asarray(np.sign(x) * (1 - 1 / (1 + np.abs(x))))
 
 
-def _stretch(y: NDArray[np.float64]) -> NDArray[np.float64]:
+def _stretch(y: Array) -> Array:
     """The inverse; matplotlib asks for it beyond ±1, too."""
     y = np.clip(y, -0.999, 0.999)
     return np.asarray(y / (1 - np.abs(y)))

@@ -6,13 +6,15 @@ import math
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
 from ..prediction import Comparison, Prediction
+from ..types import Array
 from ._style import background, note, text_colour
 
-_MOST_POINTS = 2000  # beyond, they are counted in hexagons
-_TENTHS = 10
+_MOST_POINTS = 2000  # beyond, they would hide each other and are counted in hexagons
+_PARTS = 10  # of the points, by prediction, whose means are shown
+_LEAST_IN_PART = 10  # points: the mean of fewer is noise
+_MARGIN = 0.06  # of the range, around the points
 _NAMES = {2: ("pair", "$C_{ij}$"), 3: ("triplet", "$T_{ijk}$")}
 
 
@@ -41,16 +43,11 @@ def predicted_correlations(ax: Axes, prediction: Prediction, order: int = 2) -> 
     else:
         ax.plot(found.predicted, found.observed, ".", color="C0", alpha=0.5, markersize=5)
     ax.axline((0, 0), slope=1, color=text_colour(), linewidth=1, linestyle="--", label="perfect model")
-    if len(found.observed) >= 10 * _TENTHS:
-        parts = np.array_split(np.argsort(found.predicted, kind="stable"), _TENTHS)
+    if len(found.observed) >= _LEAST_IN_PART * _PARTS:
+        parts = np.array_split(np.argsort(found.predicted, kind="stable"), _PARTS)
         means = np.array([[found.predicted[part].mean(), found.observed[part].mean()] for part in parts])
         ax.plot(*means.T, "o", color="C1", markeredgecolor=background(ax), label="means of tenths")
-    errors = [float(np.median(error)) for error in (found.predicted_error, found.observed_error)]
-    right = x[1] - max(0.06 * (x[1] - x[0]), 1.2 * errors[0])
-    down = y[0] + max(0.06 * (y[1] - y[0]), 1.2 * errors[1])
-    ax.errorbar(
-        right, down, xerr=errors[0], yerr=errors[1], color=text_colour(), capsize=2, label="standard errors"
-    )
+    _draw_errors(ax, found, x, y)
     ax.set_xlim(x)
     ax.set_ylim(y)
     ax.locator_params(nbins=6)
@@ -59,9 +56,19 @@ def predicted_correlations(ax: Axes, prediction: Prediction, order: int = 2) -> 
     return ax
 
 
-def _range(values: NDArray[np.float64]) -> tuple[float, float]:
+def _draw_errors(ax: Axes, found: Comparison, x: tuple[float, float], y: tuple[float, float]) -> None:
+    """A cross in the lower right corner, as large as the typical standard errors."""
+    errors = [float(np.median(error)) for error in (found.predicted_error, found.observed_error)]
+    right = x[1] - max(_MARGIN * (x[1] - x[0]), 1.2 * errors[0])
+    down = y[0] + max(_MARGIN * (y[1] - y[0]), 1.2 * errors[1])
+    ax.errorbar(
+        right, down, xerr=errors[0], yerr=errors[1], color=text_colour(), capsize=2, label="standard errors"
+    )
+
+
+def _range(values: Array) -> tuple[float, float]:
     low, high = float(values.min()), float(values.max())
-    room = 0.06 * (high - low) or 0.1
+    room = _MARGIN * (high - low) or 0.1
     return low - room, high + room
 
 

@@ -8,18 +8,26 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
+from ..spectrum import Spectrum
 from ..statistics import SpinStatistics
 from ..strength.spectral import law
 from ..types import Array
 from ._style import text_colour
 
-_TRACY_WIDOM = 0.98  # its 95% point, for real matrices
-_FAR = 4.0  # times the edge: a logarithmic axis from here on
-_NODES = 1000
+_TRACY_WIDOM = 0.98  # the 95% point of the law of Tracy and Widom, for real matrices
+_FAR = 4.0  # times the edge: the axis is logarithmic if the largest eigenvalue lies beyond
+_NODES = 1000  # of the density that couplings would give: a smooth curve
+_MOST_BINS = 30  # across the bulk
+_FEWEST_BINS = 5  # across the bulk, of few eigenvalues
+_DECADES = 300  # the edge over the least eigenvalue of a logarithmic axis: two and a half decades at most
 
 
-def correlation_spectrum(ax: Axes, spins: ArrayLike, gamma: float | None = None) -> Axes:
+def correlation_spectrum(
+    ax: Axes, spins: ArrayLike | SpinStatistics | Spectrum, gamma: float | None = None
+) -> Axes:
     """Eigenvalues of the correlation matrix of the spins that vary, and what independent spins would have.
+
+    ``spins`` are the data, or their spectrum, where it is known already (:attr:`SpinStatistics.spectrum`).
 
     The matrix is that of the standardised spins, so that the mean of all n eigenvalues is 1. The curve is the density
     of Marchenko and Pastur with the ratio n/(N - 1), times n and the width of a bin. Where N <= n, the n - N + 1
@@ -30,31 +38,16 @@ def correlation_spectrum(ax: Axes, spins: ArrayLike, gamma: float | None = None)
     as well, in the paramagnet, where it is known (see :func:`bayesing.strength.spectral.law`). The axis is
     logarithmic if the largest eigenvalue lies far out.
     """
-    data = SpinStatistics.of(spins)
-    spectrum = data.spectrum
+    spectrum = spins if isinstance(spins, Spectrum) else SpinStatistics.of(spins).spectrum
     n, nu = round(spectrum.n), spectrum.nu
     d = spectrum.d[: min(n, int(nu))] if nu < n else spectrum.d
     edge = largest_of_noise(n, nu)
-    beyond = d[d > edge]
-    logarithmic = d.max() > _FAR * edge
+    logarithmic = bool(d.max() > _FAR * edge)
     bins = _bins(d, edge, logarithmic, n, nu)
-
-    counts, _, _ = ax.hist(
-        d, bins=bins.tolist(), color="C0", alpha=0.6, label=f"data, $n$ = {n}, $N$ = {data.N}"
-    )
-    x, density = marchenko_pastur(n, nu)
-    ax.plot(x, n * density * _width(x, bins, logarithmic), color=text_colour(), label="independent spins")
-    g = 0.0 if gamma is None or math.isinf(spectrum.scale) else gamma / spectrum.scale
-    if 0 < g < 1:
-        predicted = law(g, nu, n, _NODES)
-        x, density = _density(predicted.d[:_NODES], predicted.w[:_NODES] / n)  # without those that are 0
-        fitted = f"couplings of $J$ = {math.sqrt(gamma or 0):.2f}"
-        ax.plot(x, n * density * _width(x, bins, logarithmic), color="C1", linestyle="--", label=fitted)
-    ax.axvline(edge, color=text_colour(), alpha=0.7, linestyle=":")
-    counted = f"{len(beyond)} beyond what noise gives"
-    # Just above the axis, where neither bars nor curves hide them.
-    ax.plot(beyond, np.full(len(beyond), 0.02), "v", color="C1", markersize=6, label=counted, clip_on=False,
-            transform=ax.get_xaxis_transform())  # fmt: skip
+    label = f"data, $n$ = {n}, $N$ = {round(nu) + 1}"
+    counts, _, _ = ax.hist(d, bins=bins.tolist(), color="C0", alpha=0.6, label=label)
+    _draw_densities(ax, n, nu, 0.0 if gamma is None else gamma, spectrum.scale, bins, logarithmic)
+    _mark_beyond(ax, d, edge)
     if nu < n:
         ax.plot([], [], " ", label=f"{n - int(nu)} of {n} eigenvalues are 0, as $N$ ≤ $n$")
     if logarithmic:
@@ -65,6 +58,29 @@ def correlation_spectrum(ax: Axes, spins: ArrayLike, gamma: float | None = None)
     ax.set_ylabel("eigenvalues per bin")
     ax.legend(fontsize="small")
     return ax
+
+
+def _draw_densities(
+    ax: Axes, n: int, nu: float, gamma: float, scale: float, bins: Array, logarithmic: bool
+) -> None:
+    """Curves of independent spins, and of couplings of strength gamma where their density is known."""
+    x, density = marchenko_pastur(n, nu)
+    ax.plot(x, n * density * _width(x, bins, logarithmic), color=text_colour(), label="independent spins")
+    g = 0.0 if math.isinf(scale) else gamma / scale
+    if 0 < g < 1:
+        predicted = law(g, nu, n, _NODES)
+        x, density = _density(predicted.d[:_NODES], predicted.w[:_NODES] / n)  # without those that are 0
+        fitted = f"couplings of $J$ = {math.sqrt(gamma):.2f}"
+        ax.plot(x, n * density * _width(x, bins, logarithmic), color="C1", linestyle="--", label=fitted)
+
+
+def _mark_beyond(ax: Axes, d: Array, edge: float) -> None:
+    """The edge of noise, and the eigenvalues beyond it, just above the axis, where no bar or curve hides them."""
+    ax.axvline(edge, color=text_colour(), alpha=0.7, linestyle=":")
+    beyond = d[d > edge]
+    counted = f"{len(beyond)} beyond what noise gives"
+    ax.plot(beyond, np.full(len(beyond), 0.02), "v", color="C1", markersize=6, label=counted, clip_on=False,
+            transform=ax.get_xaxis_transform())  # fmt: skip
 
 
 def marchenko_pastur(n: int, nu: float) -> tuple[Array, Array]:
@@ -90,12 +106,12 @@ def largest_of_noise(n: int, nu: float) -> float:
 
 def _bins(d: Array, edge: float, logarithmic: bool, n: int, nu: float) -> Array:
     """Some thirty across the bulk, fewer of few eigenvalues."""
-    across = int(min(max(2 * math.sqrt(len(d)), 5), 30))
+    across = int(min(max(2 * math.sqrt(len(d)), _FEWEST_BINS), _MOST_BINS))
     if not logarithmic:
         step = edge / across
         return step * np.arange(math.ceil(max(d.max(), edge) / step * 1.02) + 1)
     low = min((1 - math.sqrt(n / nu)) ** 2, float(d.min()))
-    low = max(low, edge / 300)
+    low = max(low, edge / _DECADES)
     step = math.log(edge / low) / across
     return np.asarray(low * np.exp(step * np.arange(math.ceil(math.log(d.max() / low) / step * 1.02) + 1)))
 

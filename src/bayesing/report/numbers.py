@@ -6,52 +6,51 @@ import math
 from typing import Any
 
 from ..prediction import Comparison
-from . import words
 from .analysis import Analysis
+from .answer import answer
+from .couplings import InferredCouplings
+from .held_out import HeldOut
+from .notes import notes
+from .tables import MOST_COUPLINGS
+
+_COMPARED = ("correlation", "expected_correlation", "slope", "slope_error", "chi2", "chi2_error")
 
 
 def numbers(a: Analysis) -> dict[str, Any]:
     """What can be written as JSON: no number that is not finite."""
-    held_out = None
-    if a.held_out is not None:
-        found = a.held_out.prediction
-        held_out = {
-            "n_fitted": a.held_out.fitted,
-            "n_held_out": a.held_out.tested,
-            "exact": found.exact,
-            "pairs": _comparison(found.pairs),
-            "triplets": _comparison(found.triplets),
-        }
-    couplings = None
-    if a.bm is not None:
-        couplings = {
-            "method": a.bm.method_,
-            "reason": a.bm.reason_,
-            "gamma": a.bm.gamma_,
-            "penalty": _finite(a.bm.penalty_),
-            "n_samples": a.coupling_rows,
-            "strongest": [c._asdict() | {"error": _finite(c.error)} for c in a.strongest],
-        }
     return {
-        "answer": " ".join(words.answer(a)),
-        "encoding": a.source.encoding,
-        "notes": [f"{note.title}: {note.text}" for note in words.notes(a)],
-        "couplings": couplings,
-        "held_out": held_out,
+        "answer": " ".join(answer(a)),
+        "encoding": a.source.data.encoding,
+        "notes": [f"{note.title}: {note.text}" for note in notes(a)],
+        "couplings": None if a.couplings is None else _couplings(a.couplings),
+        "held_out": None if a.held_out is None else _held_out(a.held_out),
         "seed": a.choices.seed,
     }
 
 
-def _comparison(found: Comparison) -> dict[str, float | None]:
-    names = (
-        "correlation",
-        "expected_correlation",
-        "slope",
-        "slope_error",
-        "chi2",
-        "chi2_error",
+def _couplings(found: InferredCouplings) -> dict[str, Any]:
+    return {
+        "method": found.machine.method_,
+        "reason": found.reason,
+        "gamma": found.machine.gamma_,
+        "penalty": _finite(found.machine.penalty_),
+        "n_samples": found.rows,
+        "strongest": [c._asdict() | {"error": _finite(c.error)} for c in found.strongest[:MOST_COUPLINGS]],
+    }
+
+
+def _held_out(found: HeldOut) -> dict[str, Any]:
+    return dict(
+        n_fitted=found.fitted,
+        n_held_out=found.tested,
+        exact=found.prediction.exact,
+        pairs=_comparison(found.prediction.pairs),
+        triplets=_comparison(found.prediction.triplets),
     )
-    return {"n": len(found.observed)} | {name: _finite(getattr(found, name)) for name in names}
+
+
+def _comparison(found: Comparison) -> dict[str, float | None]:
+    return {"n": len(found.observed)} | {name: _finite(getattr(found, name)) for name in _COMPARED}
 
 
 def _finite(value: float | None) -> float | None:

@@ -11,9 +11,11 @@ from importlib.metadata import version
 from .. import __version__
 from ..files import check_output, writing
 from ..threads import threads_for
-from .analysis import PICTURES, Analysis, Choices, Nobody, Source, Watch, analyse
+from .analysis import Analysis, analyse
 from .page import Provenance, page
 from .pictures import pictures
+from .request import Choices, Source
+from .watch import Nobody, Step, Watch
 
 _PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "matplotlib")
 
@@ -31,9 +33,9 @@ def write_report(
     check_output(path, force)
     watch = watch or Nobody()
     start = time.monotonic()
-    with threads_for(source.spins.shape[1]):
+    with threads_for(source.data.n):
         analysis = analyse(source, choices or Choices(), watch)
-    watch.begin(PICTURES)
+    watch.begin(Step.PICTURES)
     drawn = pictures(analysis, watch)
     versions = {"bayesing": __version__, "Python": platform.python_version()}
     versions |= {name: version(name) for name in _PACKAGES}

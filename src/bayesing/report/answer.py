@@ -1,0 +1,166 @@
+"""The answer: sentences to paste into a paper."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from .. import __version__
+from ..calibration import Interval
+from ..diagnosis import Phase
+from ..empirical_bayes import EmpiricalBayes
+from .analysis import Analysis
+from .format import between, counted, number, plus_minus, rounded, share
+from .intervals import LEVEL
+
+_PERCENT = f"{100 * LEVEL:g}%"
+_UNSEEN = 1.64  # standard errors of gamma that couplings may reach and go unnoticed: a 5% chance
+
+
+def known(eb: EmpiricalBayes) -> bool:
+    """Whether J is an estimate at all, and not the end of a range."""
+    return eb.diagnosis_.phase is not Phase.UNKNOWN
+
+
+def disagrees(a: Analysis) -> bool:
+    """Whether simulated data sets contradict the estimate."""
+    return known(a.eb) and a.interval is not None and not _covers(a.interval.J, a.eb.J_)
+
+
+def corrected(a: Analysis) -> bool:
+    """Whether simulated data sets contradict the estimate, and say by how much: theirs is the better one then."""
+    return disagrees(a) and a.interval is not None and math.isfinite(a.interval.J[1])
+
+
+def _covers(ends: tuple[float, float], value: float) -> bool:
+    return ends[0] <= value <= ends[1]
+
+
+def strength(a: Analysis) -> str:
+    """0.789 ± 0.013; the corrected estimate where it is needed; or what can be said."""
+    if not known(a.eb):
+        return "not determined"
+    if a.interval and corrected(a):
+        return rounded(a.interval.J_corrected, (a.interval.J[1] - a.interval.J[0]) / 2)
+    return plus_minus(a.eb.J_, a.eb.J_error_)
+
+
+def best(a: Analysis) -> float:
+    """The J of :func:`strength`."""
+    return a.interval.J_corrected if a.interval and corrected(a) else a.eb.J_
+
+
+def answer(a: Analysis) -> list[str]:
+    """Sentences to paste into a paper."""
+    subject = f"From {counted(a.N, 'sample')} of {counted(a.n, 'spin')}, "
+    return [
+        subject + _couplings_sentence(a),
+        _field_sentence(a.eb, a.interval),
+        _regime_sentence(a),
+        *_strongest_sentence(a),
+        *_prediction_sentence(a),
+        _attribution(a),
+    ]
+
+
+def _couplings_sentence(a: Analysis) -> str:
+    eb, found = a.eb, a.interval
+    if not known(eb):
+        return _undetermined(eb, found)
+    interval = f" ({_PERCENT} interval {between(found.J)})" if found else ""
+    if eb.gamma_ == 0:
+        return f"no couplings are seen: J = {strength(a)}{interval}.{_unseen(eb, found)}"
+    size = f"couplings of typical size J/√n = {number(best(a) / math.sqrt(a.n), 2)}"
+    if eb.diagnosis_.phase is Phase.UNSEEN:
+        return f"J = {strength(a)}{interval}: {size}, which is hardly distinguished from none."
+    alone = f" The method {eb.method_} alone gives {plus_minus(eb.J_, eb.J_error_)}." if corrected(a) else ""
+    return f"J = {strength(a)}{interval}: {size}.{alone}"
+
+
+def _undetermined(eb: EmpiricalBayes, found: Interval | None) -> str:
+    """Why there is no J, and what simulations say of it."""
+    why = (
+        "the evidence grows without bound as the couplings grow"
+        if math.isinf(eb.J_)
+        else f"it lies at the end of the range that {eb.method_} searches"
+    )
+    simulated = (
+        f" By simulation, J lies between {between(found.J, joined='and')} ({_PERCENT} interval)."
+        if found and math.isfinite(found.J[1])
+        else ""
+    )
+    return f"the strength J of the couplings is not determined: {why}.{simulated}"
+
+
+def _unseen(eb: EmpiricalBayes, found: Interval | None) -> str:
+    """How strong couplings may be that are not seen."""
+    closed = found is not None and math.isfinite(found.J[1])
+    most = found.J[1] if found and closed else math.sqrt(_UNSEEN * eb.gamma_error_)
+    if not math.isfinite(most):
+        return " Whether strong ones would be seen in so few data is unknown."
+    return f" Couplings of J up to about {number(most, 2)} would go unnoticed in so few data."
+
+
+def _field_sentence(eb: EmpiricalBayes, found: Interval | None) -> str:
+    if not math.isfinite(eb.H_):
+        return f"The field H is not determined; the mean spin is {number(eb.moments_.M, 2, True)}."
+    interval = f" ({_PERCENT} interval {between(found.H, True)})" if found else ""
+    if not math.isfinite(eb.H_error_):
+        verdict = ""
+    elif found.H[0] <= 0 <= found.H[1] if found else abs(eb.H_) < 2 * eb.H_error_:
+        verdict = ", compatible with no field"
+    else:
+        verdict = f", which favours {'+1' if eb.H_ > 0 else '−1'}"
+    return f"The field is H = {plus_minus(eb.H_, eb.H_error_, True)}{interval}{verdict}."
+
+
+def _regime_sentence(a: Analysis) -> str:
+    eb, phase = a.eb, a.eb.diagnosis_.phase
+    distance = f"1 − γr = {number(eb.diagnosis_.distance, 2)}"
+    if phase is Phase.UNKNOWN:
+        return "Where the data lie among the phases of the model is therefore unknown."
+    if phase in (Phase.PARAMAGNET, Phase.UNSEEN):
+        free = "spins fluctuate freely, and the estimate holds" if eb.gamma_ else "spins fluctuate freely"
+        return f"This is a paramagnet ({distance}): {free}."
+    if phase is Phase.EDGE:
+        return (
+            f"This is the edge of the spin glass or beyond it ({distance}), where the method {eb.method_} saturates: "
+            "J may be larger than given."
+        )
+    if phase is Phase.NEAR_GLASS:
+        return f"This is a paramagnet near the spin glass ({distance}): J is determined, with less certainty."
+    beyond = f"This is beyond the edge of the spin glass ({distance}), where theory ends: "
+    if a.interval:
+        return beyond + "the interval, by simulation, is what to rely on."
+    return beyond + "J is approximate, and its error larger than given."
+
+
+def _strongest_sentence(a: Analysis) -> Iterable[str]:
+    if a.couplings is None or not a.couplings.any:
+        return
+    first = a.couplings.strongest[0]
+    pairs = a.n * (a.n - 1) // 2
+    value = plus_minus(first.J, first.error, True)
+    if pairs == 1:
+        yield f"The coupling of {first.name_i} and {first.name_j} is {value}."
+    else:
+        yield f"The strongest of {pairs:,} couplings is {value}, between {first.name_i} and {first.name_j}."
+
+
+def _prediction_sentence(a: Analysis) -> Iterable[str]:
+    if a.held_out is None or not math.isfinite(a.held_out.prediction.pairs.correlation):
+        return
+    pairs = a.held_out.prediction.pairs
+    yield (
+        f"A model fitted to {counted(a.held_out.fitted, 'sample')} predicts the pair correlations of "
+        f"{counted(a.held_out.tested, 'other')} with correlation {share(pairs.correlation)} "
+        f"(a perfect model would reach {share(pairs.expected_correlation)})."
+    )
+
+
+def _attribution(a: Analysis) -> str:
+    prior = {"gaussian": "Gaussian", "laplace": "Laplace"}[a.eb.prior]
+    return (
+        f"Estimates are by empirical Bayes (method {a.eb.method_}, {prior} prior of variance J²/n, rows taken as "
+        f"independent samples) with bayesing {__version__}."
+    )

@@ -1,0 +1,77 @@
+"""Couplings from all rows, or from as many as there is time for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..boltzmann_machine import BoltzmannMachine, Coupling
+from ..choice import QUICK, THOROUGH
+from ..exceptions import Setting
+from ..statistics import SpinStatistics
+from .request import Choices, Source
+
+STRONGEST = 40  # couplings that are kept: those of the largest picture
+_LEAST_SAMPLES = 4  # from which couplings can be inferred
+_LEAST_ROWS_PER_SPIN = 2  # where only some rows are used
+
+
+@dataclass(frozen=True, eq=False)
+class InferredCouplings:
+    """A fitted machine, why its method was chosen, from how many rows, and the strongest couplings with names."""
+
+    machine: BoltzmannMachine
+    reason: str
+    rows: int
+    strongest: tuple[Coupling, ...]  # the first the strongest
+
+    @property
+    def any(self) -> bool:
+        """Whether one of the couplings is not 0."""
+        return bool(self.strongest) and self.strongest[0].J != 0
+
+
+def couplings_of(source: Source, choices: Choices, rows: int) -> tuple[InferredCouplings | None, str]:
+    """Couplings from all rows, if there is time for so many ``rows``; what was left out or reduced, and why."""
+    data = source.data
+    N, n = data.N, data.n
+    if N < _LEAST_SAMPLES:
+        why = f"Couplings were not inferred: that takes at least {_LEAST_SAMPLES} samples, and there are {N}."
+        return None, why
+    if choices.couplings_method != "auto" or rows == N:
+        machine = machine_for(choices).fit(data)
+        return _inferred(machine, machine.reason_, N), ""
+    all_the_same = choices.speak(Setting("couplings_method", THOROUGH))
+    if rows < min(n, N) and choices.prior == "gaussian":
+        machine = machine_for(choices, QUICK).fit(data)
+        why = (
+            f"Couplings are those of the method {machine.method_}, which is fast. The method {THOROUGH} would take "
+            f"minutes for {n:,} spins; it is better near the spin glass, for strong couplings and for very many "
+            f"samples. {all_the_same} asks for it."
+        )
+        return _inferred(machine, "to save time", N), why
+    rows = max(rows, min(N, _LEAST_ROWS_PER_SPIN * n))
+    some = machine_for(choices).fit(_chosen_rows(data, rows, choices.seed))
+    if some.is_cheap_:
+        return _inferred(machine_for(choices, some.method_).fit(data), some.reason_, N), ""
+    why = (
+        f"Couplings were inferred from {rows:,} of the {N:,} rows, a random choice, to save time. "
+        f"{all_the_same} asks for all of them."
+    )
+    return _inferred(some, some.reason_, rows), why
+
+
+def machine_for(choices: Choices, method: str | None = None) -> BoltzmannMachine:
+    """A machine to be fitted, by the method that was chosen unless there is another."""
+    return BoltzmannMachine(method or choices.couplings_method, choices.prior, random_state=choices.seed)
+
+
+def _inferred(machine: BoltzmannMachine, reason: str, rows: int) -> InferredCouplings:
+    return InferredCouplings(machine, reason, rows, tuple(machine.strongest(STRONGEST)))
+
+
+def _chosen_rows(data: SpinStatistics, rows: int, seed: int) -> SpinStatistics:
+    """A random choice of rows, in their order."""
+    chosen = np.random.default_rng(seed).choice(data.N, rows, replace=False)
+    return data.take(np.sort(chosen))

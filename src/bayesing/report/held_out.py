@@ -1,0 +1,71 @@
+"""Does the model predict? Fit three quarters of the rows and compare with the others."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..exceptions import BoundWarning
+from ..prediction import Prediction, predict
+from ..statistics import SpinStatistics
+from ..types import Indices
+from . import budget
+from .couplings import InferredCouplings, machine_for
+from .request import Choices
+
+_ONE_IN = 4  # rows is held out
+_LEAST_ROWS = 40  # of which a quarter can be spared
+_MOST_HELD_OUT = 20_000  # rows: their correlations are known to 0.01
+_LEAST_MODEL_SAMPLES = 1000  # of the model
+MOST_MODEL_SAMPLES = 4000  # of the model: a few seconds
+_MODEL_SAMPLES_PER_ROW = 4  # held out: noise of the model is then half of theirs
+_LEAST_ROWS_PER_SPIN = 2  # to fit, where only some rows are used
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """What a machine fitted to ``fitted`` rows predicts of ``tested`` others."""
+
+    prediction: Prediction
+    method: str
+    fitted: int
+    tested: int
+
+
+def held_out_of(
+    data: SpinStatistics, choices: Choices, couplings: InferredCouplings | None, most: int, hard: bool
+) -> tuple[HeldOut | None, str]:
+    """Fit three quarters of the rows by the same method and predict the others; or why not.
+
+    There is time to fit ``most`` rows with a method that searches. Models near the spin glass are ``hard`` to sample.
+    """
+    N, n = data.N, data.n
+    if couplings is None or N < _LEAST_ROWS:
+        return None, (
+            f"Predictions were not tested: that takes at least {_LEAST_ROWS} samples, a quarter of them to be held "
+            f"out, and there are {N}."
+        )
+    machine = couplings.machine
+    reduced = not machine.is_cheap_ and choices.couplings_method == "auto"
+    test, train = split(N, max(most, _LEAST_ROWS_PER_SPIN * n) if reduced else N, choices.seed)
+    seen = data.take(train)
+    if len(seen.varying) < 2:
+        return None, "Predictions were not tested: without the held-out rows fewer than 2 spins vary."
+    samples = min(max(_LEAST_MODEL_SAMPLES, _MODEL_SAMPLES_PER_ROW * len(test)), MOST_MODEL_SAMPLES)
+    if not budget.can_predict(n, samples, hard):
+        why = f"Predictions were not tested: to sample the fitted model of {n} spins would take minutes."
+        return None, why
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BoundWarning)  # said of the fit to all rows, or of none
+        fitted = machine_for(choices, machine.method_).fit(seen)
+    found = predict(fitted.model_, data.take(test).spins(), samples, np.random.default_rng([choices.seed, 2]))
+    return HeldOut(found, fitted.method_, len(train), len(test)), ""
+
+
+def split(N: int, most: int, seed: int) -> tuple[Indices, Indices]:
+    """Rows to test and rows to fit, ``most`` of them, both chosen at random."""
+    order = np.random.default_rng([seed, 1]).permutation(N)
+    cut = N // _ONE_IN
+    return np.sort(order[: min(cut, _MOST_HELD_OUT)]), np.sort(order[cut : cut + most])

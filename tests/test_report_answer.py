@@ -1,0 +1,105 @@
+import copy
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bayesing.calibration import Interval
+from bayesing.diagnosis import Diagnosis, Phase
+from bayesing.report.analysis import analyse
+from bayesing.report.answer import answer
+from bayesing.report.format import number, plus_minus
+from bayesing.report.notes import notes
+from bayesing.report.request import Choices, Source
+from bayesing.report.tables import headline
+
+from samples import ENDLESS, FREE, random_spins
+
+
+def said(a):
+    return " ".join(answer(a))
+
+
+def test_the_typical_size_of_a_coupling_is_said(made):
+    typical = number(made.analysis.eb.J_ / math.sqrt(20), 2)
+    assert f"couplings of typical size J/√n = {typical}" in said(made.analysis)
+
+
+@pytest.mark.parametrize(
+    ("X", "sentence"),
+    [
+        (ENDLESS, "J of the couplings is not determined: the evidence"),
+        (random_spins(3, 4), "From 3 samples of 4 spins"),
+        (np.column_stack([random_spins(30, 2), np.ones((30, 3))]), "Whether strong ones would be seen"),
+        (random_spins(200, 2), "The coupling of x0 and x1 is"),
+        (FREE, "no couplings are seen: J = 0.00 ± "),
+    ],
+    ids=["two samples", "three samples", "two spins vary", "two spins", "no couplings"],
+)
+def test_data_with_little_in_them_have_an_answer(X, sentence):
+    assert sentence in said(analyse(Source("little", X.astype(np.int8)), Choices(simulations=0)))
+
+
+def with_interval(found, J):
+    interval = Interval(J, (-0.1, 0.1), 1.6 if math.isfinite(J[1]) else 2.0, 0.0, 0.9, 60)
+    return replace(found, interval=interval)
+
+
+def test_the_answer_follows_the_interval_where_they_disagree(made):
+    a = made.analysis
+    J, alone = a.eb.J_, plus_minus(a.eb.J_, a.eb.J_error_)
+    fine = with_interval(a, (J - 0.1, J + 0.1))
+    assert f"J = {alone} (90% interval" in said(fine)
+    assert not any("disagree" in note.title for note in notes(fine))
+    biased = with_interval(a, (1.45, 1.77))
+    assert "J = 1.60 (90% interval 1.45 to 1.77): couplings of typical size J/√n = 0.36" in said(biased)
+    assert f"The method {a.eb.method_} alone gives {alone}" in said(biased)
+    assert any("The J of the answer is the corrected one, 1.60." in note.text for note in notes(biased))
+    open_ended = with_interval(a, (1.5, math.inf))
+    assert f"J = {alone} (90% interval above 1.50)" in said(open_ended)
+    assert any("Neither is to be relied on" in note.text for note in notes(open_ended))
+
+
+def changed(made, **changes):
+    """The same analysis without intervals, of an estimator with other values."""
+    eb = copy.copy(made.analysis.eb)
+    vars(eb).update(changes)
+    return replace(made.analysis, eb=eb, interval=None)
+
+
+@pytest.mark.parametrize(
+    ("phase", "distance", "sentence", "short", "title"),
+    [
+        (Phase.PARAMAGNET, 0.6, "This is a paramagnet (1 − γr = 0.60): spins", "paramagnet", None),
+        (Phase.UNSEEN, 0.6, "which is hardly distinguished from none", "paramagnet", None),
+        (Phase.NEAR_GLASS, 0.1, "paramagnet near the spin glass (1 − γr = 0.10)", "near the spin glass",
+         "The data lie near the spin glass"),
+        (Phase.GLASS, -0.5, "beyond the edge of the spin glass (1 − γr = −0.50)", "spin glass",
+         "The data lie beyond the edge of the spin glass"),
+        (Phase.EDGE, 0.1, "saturates: J may be larger", "edge of the spin glass", None),
+        (Phase.UNKNOWN, 0.1, "not determined: it lies at the end of the range", "unknown", None),
+    ],
+)  # fmt: skip
+def test_every_phase_in_words(made, phase, distance, sentence, short, title):
+    a = changed(made, diagnosis_=Diagnosis(phase, distance))
+    assert sentence in said(a)
+    assert {fact.name: fact.value for fact in headline(a)}["Regime"] == short
+    assert [note.title for note in notes(a) if note.title.startswith("The data lie")] == [title] * bool(title)
+
+
+def test_an_interval_is_what_to_rely_on_in_the_spin_glass(made):
+    a = changed(made, diagnosis_=Diagnosis(Phase.GLASS, -0.5))
+    assert "J is approximate, and its error larger than given" in said(a)
+    assert "the interval, by simulation, is what to rely on" in said(with_interval(a, (0.1, 2.0)))
+    unknown = changed(made, diagnosis_=Diagnosis(Phase.UNKNOWN, 0.1))
+    assert "By simulation, J lies between 0.1 and 2.0 (90% interval)" in said(
+        with_interval(unknown, (0.1, 2.0))
+    )
+
+
+def test_fields_in_words(made):
+    assert "which favours −1" in said(changed(made, H_=-0.5, H_error_=0.1))
+    assert "which favours +1" in said(changed(made, H_=0.5, H_error_=0.1))
+    assert "compatible with no field" in said(changed(made, H_=0.1, H_error_=0.06))
+    assert "The field H is not determined" in said(changed(made, H_=math.inf))

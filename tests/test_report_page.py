@@ -1,0 +1,183 @@
+import itertools
+import json
+import re
+from dataclasses import replace
+from importlib import resources
+
+import numpy as np
+import pytest
+from jinja2 import UndefinedError
+
+import bayesing as bs
+from bayesing.report import page as page_module
+from bayesing.report import tables
+from bayesing.report.analysis import analyse
+from bayesing.report.answer import answer
+from bayesing.report.format import between, plus_minus
+from bayesing.report.numbers import numbers
+from bayesing.report.page import CITATIONS, Provenance, page
+from bayesing.report.request import Choices, Source
+from bayesing.report.sentences import no_evidence, verdict
+from pages import COMMAND, HOSTILE_NAMES, TITLE, Outline, text_of
+
+from samples import ENDLESS, FREE, random_spins
+
+NOTHING = Provenance("", {}, "", 0.0)
+
+
+def test_the_report_has_the_numbers_of_the_estimators(made, html):
+    spins, a = made.spins, made.analysis
+    eb, bm = bs.EmpiricalBayes().fit(spins), bs.BoltzmannMachine().fit(spins)
+    found = bs.EmpiricalBayes().fit(spins).interval(level=0.9, n_simulations=40, seed=0)
+    assert (a.eb.J_, a.eb.H_, a.interval.J, a.interval.H) == (eb.J_, eb.H_, found.J, found.H)
+    np.testing.assert_array_equal(a.couplings.machine.couplings_, bm.couplings_)
+    text = text_of(html).replace("\u00a0", " ")
+    for expected in (
+        plus_minus(eb.J_, eb.J_error_),
+        plus_minus(eb.H_, eb.H_error_, True),
+        plus_minus(eb.gamma_, eb.gamma_error_),
+        between(found.J),
+        between(found.H, True),
+        between((found.J[0] ** 2, found.J[1] ** 2)),
+        f"by {found.n_simulations} simulated data sets",
+        "80 samples of 20 spins",
+        f"{eb.regime_} (1 − γr = ",
+        f"{eb.method_}: {eb.reason_}",
+        "0/1",
+        "3 rows with <missing> values were left out.",
+        "independent samples",
+        *CITATIONS,
+        f"bayesing {bs.__version__}",
+        "Python 3.",
+        f"numpy {np.__version__}",
+        COMMAND,
+    ):
+        assert expected in text
+
+
+def test_the_table_has_the_strongest_couplings_by_name(made, html):
+    a = made.analysis
+    strongest = bs.BoltzmannMachine().fit(made.spins).strongest(tables.MOST_COUPLINGS)
+    rows = [e.text.split() for e in html.all("tr") if "tbody" in e.parents]
+    for c in strongest:
+        expected = f"{a.names[c.i]} {a.names[c.j]} {plus_minus(c.J, c.error, True)}".split()
+        assert [row for row in rows if "".join(row) == "".join(expected)]
+
+
+def test_the_answer_can_be_pasted(made, html):
+    paragraph = next(e for e in html.all("p") if e.at.get("class") == "answer")
+    assert paragraph.text.replace("\u00a0", " ").replace("\u2060", "") == " ".join(answer(made.analysis))
+    strong = next(e for e in html.all("strong") if "section" in e.parents and e.parents[-1] == "p")
+    J = plus_minus(made.analysis.eb.J_, made.analysis.eb.J_error_)
+    assert strong.text.replace("\u00a0", " ") == f"J = {J}" and " " not in strong.text
+
+
+def test_what_users_write_is_escaped(made, html):
+    assert "<script" not in made.text and "onerror=alert(1)>" not in made.text and "<b>Bold" not in made.text
+    assert not html.all("script") and [e.text for e in html.all("h1")] == [TITLE]
+    assert all(image.at["src"].startswith("data:image/") for image in html.all("img"))
+    shown = made.analysis.couplings.strongest[: tables.MOST_COUPLINGS]
+    names = {name for c in shown for name in (c.name_i, c.name_j)} & {*HOSTILE_NAMES}
+    assert len(names) >= 5 and all(name in html.all("body")[0].text for name in names)
+    assert "&amp;amp;" not in made.text and "&amp;lt;" not in made.text
+
+
+def test_templates_escape_everything_and_know_every_name(made):
+    templates = resources.files("bayesing.report").joinpath("templates")
+    for template in templates.iterdir():
+        assert not re.search(r"\|\s*safe|autoescape|Markup", template.read_text(encoding="utf-8")), (
+            template.name
+        )
+    environment = page_module._environment()
+    assert environment.autoescape is True
+    assert environment.from_string("{{ x }}").render(x="<'\">") == "&lt;&#39;&#34;&gt;"
+    with pytest.raises(UndefinedError, match="'absent' is undefined"):
+        environment.from_string("{{ absent }}").render()
+
+
+def test_nothing_comes_from_elsewhere(made, html):
+    assert "://" not in re.sub(r'"data:[^"]*"', "", made.text)
+    assert not html.all("script", "iframe", "object", "embed", "base", "form")
+    assert {e.at["href"] for e in html.all("link", "a")} == {"data:,"}
+    assert not re.search(r"@import|url\(", made.text)
+    policy = next(
+        e.at["content"] for e in html.all("meta") if e.at.get("http-equiv") == "Content-Security-Policy"
+    )
+    assert policy == "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+    assert len(made.text) < 3_000_000
+
+
+def test_the_page_is_accessible(html):
+    assert html.all("html")[0].at["lang"] == "en"
+    levels = [int(e.tag[1]) for e in html.all("h1", "h2", "h3", "h4")]
+    assert levels[0] == 1 and levels.count(1) == 1 and levels.count(2) == 8
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    figures = [e.at["id"] for e in html.all("figure")]
+    assert figures == ["evidence", "phases", "spectrum", "matrix", "network", "pairs", "triplets"]
+    assert len(html.all("img")) == 5 * 2 + 2 * 4
+    for image in html.all("img"):  # says what is seen, with numbers
+        assert len(image.at["alt"]) > 60 and re.search(r"\d", image.at["alt"])
+        assert int(image.at["width"]) > 100 and int(image.at["height"]) > 100
+    assert len(html.all("caption")) == len(html.all("table")) == 5
+    assert all(e.at.get("scope") in ("row", "col") for e in html.all("th"))
+    scrolled = {e.at["aria-label"] for e in html.all("div") if e.at.get("tabindex") == "0"}
+    assert scrolled == {"Estimates", "Held-out samples and the model"}
+    ids = [e.at["id"] for e in html.elements if "id" in e.at]
+    assert len(ids) == len(set(ids)) == 8 + 7
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        ENDLESS,
+        random_spins(3, 4),
+        np.column_stack([random_spins(30, 2), np.ones((30, 3))]),
+        random_spins(200, 2),
+        FREE,
+    ],
+    ids=["two samples", "three samples", "two spins vary", "two spins", "no couplings"],
+)
+def test_data_with_little_in_them_still_give_a_page(X):
+    found = analyse(Source("little", X.astype(np.int8)), Choices(simulations=0))
+    text = text_of(Outline(page(found, [], "little", NOTHING)))
+    assert not re.search(r"\b(nan|inf|None)\b", text)
+    json.dumps(numbers(found), allow_nan=False)
+    assert (found.couplings is None) == (len(X) < 4) == ("Couplings were not inferred" in text)
+    assert (found.held_out is None) == (len(X) < 40) == ("at least 40 samples" in text)
+    assert "The command:" not in text  # nothing was typed
+
+
+def test_numbers_for_machines(made):
+    found = json.loads(json.dumps(numbers(made.analysis), allow_nan=False))
+    assert found["answer"] == " ".join(answer(made.analysis))
+    strongest = made.analysis.couplings.strongest
+    assert [c["J"] for c in found["couplings"]["strongest"]] == [c.J for c in strongest[:20]]
+    assert (found["held_out"]["n_fitted"], found["held_out"]["n_held_out"]) == (60, 20)
+    assert found["held_out"]["exact"] is False
+    assert found["held_out"]["pairs"]["chi2"] == made.analysis.held_out.prediction.pairs.chi2
+    assert any("independent" in note for note in found["notes"])
+
+
+def test_methods_with_an_evidence_are_named_where_there_is_none(made):
+    found = analyse(made.source, Choices("susceptibility", simulations=0))
+    said = no_evidence(found)
+    assert (
+        "The method susceptibility has no evidence" in said and "the methods spectral and plefka do" in said
+    )
+    assert said in text_of(Outline(page(found, [], "x", NOTHING)))
+    assert no_evidence(made.analysis) == ""
+
+
+def test_verdicts(made):
+    pairs = made.analysis.held_out.prediction.pairs
+
+    def said(**values):
+        return verdict(replace(pairs, **values))
+
+    assert "no larger than chance" in said(chi2=1.2, chi2_error=0.1)
+    assert "are 14% larger" in said(chi2=1.3, chi2_error=0.05)
+    short = said(chi2=4.0, chi2_error=0.1, slope=1.1, slope_error=0.1)
+    assert "are 2.0 times as large" in short and "than predicted" not in short
+    assert "stronger than predicted" in said(chi2=4.0, chi2_error=0.1, slope=1.5, slope_error=0.1)
+    assert "weaker than predicted" in said(chi2=4.0, chi2_error=0.1, slope=0.5, slope_error=0.1)
+    assert said(chi2=np.nan) == "There is nothing to compare."
