@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from bayesing.exceptions import InputError
-from bayesing.io import batches_of, memory_of, open_table, read_batches, read_spins, read_table
+from bayesing.io import _layout, batches_of, memory_of, open_table, read_batches, read_spins, read_table
 
 from samples import random_spins
 from tables import GAPS, big, lines, write
@@ -71,6 +71,12 @@ def test_the_first_lines_may_be_far_down(tmp_path):
     table = open_table(write(tmp_path / "x.csv", comments + "a,b\n1,0\n0,0\n1,1\n"))
     assert (table.names, table.first) == (("a", "b"), ("1", "0", "1"))
     assert read_table(table).spins.tolist() == [[1, -1], [-1, -1], [1, 1]]
+
+
+def test_three_lines_are_looked_at_however_long_they_are(tmp_path, monkeypatch):
+    monkeypatch.setattr(_layout, "_BEGINNING", 4)
+    table = open_table(write(tmp_path / "x.csv", "item_1,item_2\n1,0\n0,0\n1,1\n"))
+    assert table.names == ("item_1", "item_2") and read_table(table).shape == (3, 2)
 
 
 def test_a_wrong_rule_is_an_error_before_the_file_is_looked_at(tmp_path):
