@@ -41,6 +41,13 @@ def test_data_with_little_in_them_have_an_answer(X, sentence):
     assert sentence in said(analyse(Source("little", X.astype(np.int8)), Choices(simulations=0)))
 
 
+def test_couplings_that_would_go_unnoticed_are_said():
+    found = analyse(Source("free", FREE), Choices(simulations=0))
+    most = number(math.sqrt(1.64 * found.eb.gamma_error_), 2)  # the upper end of a one-sided 95% interval
+    assert f"Couplings of J up to about {most} would go unnoticed" in said(found)
+    assert "up to about 0.44 would go unnoticed" in said(with_interval(found, (0.0, 0.44)))
+
+
 def with_interval(found, J):
     interval = Interval(J, (-0.1, 0.1), 1.6 if math.isfinite(J[1]) else 2.0, 0.0, 0.9, 60)
     return replace(found, interval=interval)

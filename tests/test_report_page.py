@@ -9,6 +9,7 @@ import pytest
 from jinja2 import UndefinedError
 
 import bayesing as bs
+from bayesing.calibration import Interval
 from bayesing.report import page as page_module
 from bayesing.report import tables
 from bayesing.report.analysis import analyse
@@ -53,6 +54,19 @@ def test_the_report_has_the_numbers_of_the_estimators(made, html):
         COMMAND,
     ):
         assert expected in text
+
+
+def test_the_table_of_estimates(made):
+    found = Interval((0.5, 0.7), (-0.1, 0.3), 0.61, 0.11, 0.9, 60)
+    table = tables.estimates(replace(made.analysis, interval=found))
+    assert table.head[2:] == ("90% interval", "Without bias") and table.wide
+    assert [row.cells[1:] for row in table.rows] == [
+        ("0.50 to 0.70", "0.61"),
+        ("−0.10 to +0.30", "+0.11"),
+        ("0.25 to 0.49", "0.37"),
+    ]
+    alone = tables.estimates(replace(made.analysis, interval=None))
+    assert [len(row.cells) for row in alone.rows] == [1, 1, 1] and not alone.wide
 
 
 def test_the_table_has_the_strongest_couplings_by_name(made, html):

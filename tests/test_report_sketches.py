@@ -41,6 +41,15 @@ def test_each_network_says_what_is_seen_of_it(made):
         assert len(view.draw.keywords["network"].edges) == k
 
 
+def test_a_small_matrix_in_words():
+    J = np.zeros((4, 4))
+    J[0, 1:] = 0.5, 0.25, 0.125
+    J[1, 2] = -0.75
+    assert "Couplings range from −0.75 to +0.50; 50% are positive, 33% exactly 0." in seen.matrix_seen(
+        J + J.T
+    )
+
+
 def test_small_networks_in_words():
     edge = Coupling(0, 1, "a", "b", -0.5, 0.1)
     assert seen.network_seen([edge]) == (
