@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,8 @@ class PackedSpins:
 
     def sums(self) -> Integers:
         """Of each spin over the samples."""
+        if not _by_blas(len(self) * self.n * _WORD):
+            return np.asarray(2 * np.bitwise_count(self.transposed).sum(axis=1, dtype=np.int64) - len(self))
         total = np.zeros(self.n, np.int64)
         for spins in self.blocks():
             total += spins.sum(axis=0, dtype=np.int32)
@@ -102,10 +105,11 @@ class PackedSpins:
         N, n = len(self), self.n
         if _by_blas(n * n * N):
             return _product((spins.T for spins in self.blocks(max(1, 2**24 // n))), N, n)
-        return _counted(self.transposed(), N)
+        return _counted(self.transposed, N)
 
+    @cached_property
     def transposed(self) -> Words:
-        """Bits of the samples of each spin, (n, ceil(N/64))."""
+        """Bits of the samples of each spin, (n, ceil(N/64)); as large as the rows."""
         from ._popcount import transpose
 
         return transpose(self.words)[: self.n]
@@ -125,11 +129,16 @@ def _product(blocks: Iterator[Spins], length: int, k: int) -> Gram:
 
 
 def _counted(words: Words, length: int) -> Gram:
-    from ._popcount import differences
+    """By counting bits, in pieces of so many words that 32 bits hold the sums."""
+    from ._popcount import products
 
-    gram = differences(words).astype(integers_up_to(length), copy=False)
-    gram *= -2
-    gram += length
+    if length <= _LARGEST_INT32:
+        return products(words, length)
+    step = _LARGEST_INT32 // _WORD
+    gram = np.zeros((len(words), len(words)), np.int64)
+    for start in range(0, words.shape[1], step):
+        part = words[:, start : start + step]
+        gram += products(part, min(_WORD * part.shape[1], length - _WORD * start))
     return gram
 
 
