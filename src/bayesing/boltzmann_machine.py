@@ -205,8 +205,10 @@ class BoltzmannMachine(SpinEstimator):
             raise ImportError("to_frame needs pandas: pip install 'bayesing[data]'.") from error
         names = np.array(self.names(), dtype=object)
         i, j = np.triu_indices(len(names), 1)
-        J, error = (matrix[i, j] for matrix in self._fitted.matrices)
-        return pd.DataFrame({"i": i, "j": j, "name_i": names[i], "name_j": names[j], "J": J, "error": error})
+        J, deviation = (matrix[i, j] for matrix in self._fitted.matrices)
+        return pd.DataFrame(
+            {"i": i, "j": j, "name_i": names[i], "name_j": names[j], "J": J, "error": deviation}
+        )
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         call = str(super().__repr__(N_CHAR_MAX))
