@@ -74,7 +74,7 @@ def test_sums_stay_exact_beyond_the_range_of_floats(monkeypatch):
     for X in (random_spins(33, 6), random_spins(6, 33)):
         expected = bs.SpinMoments.of(X)
         with monkeypatch.context() as patch:
-            patch.setattr(module, "_BLOCK", 5)
+            patch.setattr(module, "_CONVERTED", 5)
             for floats, integers in ((200, 2**63), (200, 2000), (2000, 3000)):
                 patch.setattr(module, "_EXACT", floats)
                 patch.setattr(module, "_INT64", integers)

@@ -19,7 +19,7 @@ from .strength import Options
 from .types import Array, Spins
 
 if TYPE_CHECKING:
-    from .calibration import Interval, Progress
+    from .calibration import Heard, Interval
 
 
 class EmpiricalBayes(SpinEstimator):
@@ -204,7 +204,7 @@ class EmpiricalBayes(SpinEstimator):
         seed: Seed = 0,
         fields: str = "auto",
         statistic: Callable[[Spins], Any] | None = None,
-        progress: Progress | None = None,
+        progress: Heard | None = None,
     ) -> Interval:
         """Intervals of J and H that cover, and the estimates without bias, by simulation of such data.
 

@@ -43,7 +43,7 @@ from .packed import Gram, PackedSpins
 from .spins import pack_spins
 from .types import Array, Integers
 
-_BLOCK = 2**17  # numbers converted at a time: one megabyte of float64, which stays in cache
+_CONVERTED = 2**17  # numbers converted at a time: one megabyte of float64, which stays in cache
 _EXACT = 2**53  # whole numbers up to here are exact in float64
 _INT64 = 2**63  # whole numbers below are exact in int64
 
@@ -154,7 +154,7 @@ def _walk(gram: Gram, vector: Integers) -> tuple[int, Integers, Integers]:
     largest = peak * k * max(int(np.abs(vector).max()), 1)
     # Python's own integers where 64 bits might not hold a sum.
     kind = np.float64 if largest < _EXACT else np.int64 if largest < _INT64 else object
-    step = max(1, _BLOCK // k)
+    step = max(1, _CONVERTED // k)
     factors = np.stack([np.ones(k, np.int64), vector], axis=1).astype(kind)
     squares, parts = 0, []
     for start in range(0, k, step):

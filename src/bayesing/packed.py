@@ -23,7 +23,7 @@ Words = NDArray[np.uint64]
 Gram = NDArray[np.integer]  # int32, or int64 beyond 2^31 samples
 
 _WORD = 64  # spins
-_BLOCK = 2**20  # spins unpacked at a time: one megabyte
+_UNPACKED = 2**20  # spins unpacked at a time: one megabyte
 _FOR_BLAS = 2**32  # multiplications that take BLAS less time than it takes to load Numba
 _EXACT = 2**24  # whole numbers up to here, and so sums of that many ±1, are exact in float32
 _LARGEST_INT32 = 2**31 - 1
@@ -46,7 +46,7 @@ class PackedSpins:
         N, n = up.shape
         width = -(-n // _WORD)
         packed = np.zeros((N, 8 * width), np.uint8)
-        step = max(1, _BLOCK // n)
+        step = max(1, _UNPACKED // n)
         for start in range(0, N, step):
             bits = np.packbits(up[start : start + step] > 0, axis=1, bitorder="little")
             packed[start : start + step, : bits.shape[1]] = bits
@@ -80,7 +80,7 @@ class PackedSpins:
 
     def blocks(self, step: int | None = None) -> Iterator[Spins]:
         """The same, some rows at a time."""
-        step = step or max(1, _BLOCK // self.n)
+        step = step or max(1, _UNPACKED // self.n)
         for start in range(0, len(self), step):
             yield self[start : start + step].unpack()
 

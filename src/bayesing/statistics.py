@@ -27,7 +27,7 @@ from .spins import pack_spins
 from .types import Array, Indices, Integers, Spins
 
 _ALL_ONES = "1"  # the encoding of data that hold nothing but 1, which agrees with all others
-_BLOCK = 2**21  # numbers standardised at a time: 16 megabytes
+_STANDARDISED = 2**21  # numbers standardised at a time: 16 megabytes
 
 
 class Folded(NamedTuple):
@@ -188,7 +188,7 @@ class SpinStatistics:
     def largest_pair_sum(self, offset: float) -> float:
         """``N max_{i<j} |d_ij - offset|``, d_ij the mean of S_i S_j."""
         spins = None if self.N > self.n else self.spins().astype(np.float32)
-        largest, step = 0.0, max(1, _BLOCK // self.n)
+        largest, step = 0.0, max(1, _STANDARDISED // self.n)
         for start in range(0, self.n - 1, step):
             part = slice(start, start + step)
             sums = self.cross[part, start:] if spins is None else spins[:, part].T @ spins[:, start:]
@@ -210,7 +210,7 @@ class SpinStatistics:
             D /= np.sqrt(np.outer(v, v))
             return np.asarray(D)
         D = np.zeros((self.N, self.N))
-        spins, step = self.spins(), max(1, _BLOCK // self.N)
+        spins, step = self.spins(), max(1, _STANDARDISED // self.N)
         for start in range(0, self.n, step):
             part = slice(start, start + step)
             Z = (spins[:, part] - m[part]) / np.sqrt(v[part])

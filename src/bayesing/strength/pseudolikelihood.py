@@ -238,7 +238,7 @@ def fit_pseudolikelihood(
     )
 
 
-def score_at(stats: SpinStatistics, gamma: float, n_targets: int | None = None) -> float:
+def score_per_spin(stats: SpinStatistics, gamma: float, n_targets: int | None = None) -> float:
     """The mean of d ln E_i / d ln gamma at a given gamma, over all spins or the first ``n_targets`` that vary."""
     kept = stats.kept
     conditionals = Conditionals(kept)
@@ -285,7 +285,7 @@ def _fit(stats: SpinStatistics, options: Options) -> Estimate:
 
 def _statistic(found: Estimate, gamma: float, options: Options) -> Statistic:
     """The score at this method's own gamma, if there is one: it is not that of others."""
-    return partial(score_at, gamma=found.gamma or gamma, n_targets=MANY_SPINS)
+    return partial(score_per_spin, gamma=found.gamma or gamma, n_targets=MANY_SPINS)
 
 
 METHOD = Method(
