@@ -231,7 +231,7 @@ def _falls(f: Callable[[float], float], u: float, step: float, ends: tuple[float
         if v == u:
             return u
         if sign * f(v) <= 0:
-            return root(f, u, v, 1e-8)
+            return root(f, u, v, 1e-10)
         u, step = v, 1.5 * step
 
 
