@@ -45,4 +45,4 @@ def test_estimators_take_a_dataset_with_its_names():
     bm = bs.BoltzmannMachine("spectral").fit(data)
     first = bm.strongest(1)[0]
     assert first.name_i == data.names[first.i] and first.name_j == data.names[first.j]
-    assert bm.score(data) == bm.score(data.spins)
+    assert bm.score(data) == bm.score(stats)
