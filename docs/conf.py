@@ -13,7 +13,7 @@ from sphinx.util import logging
 
 import bayesing
 
-sys.path.insert(0, str(Path(__file__).parent))  # for what is ours in _extensions
+sys.path.insert(0, str(Path(__file__).parent))  # for what is ours, here and in _extensions
 
 project = "bayesing"
 author = copyright = "The bayesing developers"
@@ -27,6 +27,7 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx_gallery.gen_gallery",
     "_extensions.command_line",
+    "_extensions.method_tables",
 ]
 exclude_patterns = ["_build", "_extensions", "gallery/*.ipynb"]
 suppress_warnings = ["config.cache"]
