@@ -110,6 +110,7 @@ class StrengthSituation:
         return found.gamma > RUNAWAY**2 * few.gamma
 
 
+#: The rules of "auto" for the strength of the couplings.
 STRENGTH: tuple[Rule[StrengthSituation], ...] = (
     Rule(
         "fewer than 4 samples",
@@ -222,6 +223,7 @@ class CouplingSituation:
         return Strength(found.gamma, found.gamma_error, found.bound)
 
 
+#: The rules of "auto" for the couplings.
 COUPLINGS: tuple[Rule[CouplingSituation], ...] = (
     Rule(
         "a Laplace prior",
