@@ -221,8 +221,17 @@ def test_citation_and_changelog_speak_of_this_version():
 
 
 def test_the_layers_in_contributing_are_those_of_the_test():
-    from test_layers import ROWS
+    from test_layers import LEFT_ONLY, ROWS
 
-    table = re.findall(r"^\s*\| \w[\w ]* \| (`.*?) \|$", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
-    rows = [re.findall(r"`(\w+)/?`", row) for row in table]
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    table = re.findall(r"^\s*\| (\w[\w ]*)(→?) \| (`.*?) \|$", text, re.MULTILINE)
+    rows = [re.findall(r"`(\w+)/?`", modules) for _, _, modules in table]
     assert rows == ROWS[: len(rows)] and len(rows) == len(ROWS) - 1  # __main__ goes without saying
+    assert [row for row, (_, arrow, _) in zip(rows, table, strict=True) if arrow] == LEFT_ONLY
+
+
+def test_contributing_names_files_that_exist():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    paths = re.findall(r"`((?:src|docs|benchmarks|tests)/[\w/.]+)`", text)
+    assert len(paths) >= 5
+    assert [path for path in paths if "NAME" not in path and not (ROOT / path).exists()] == []
