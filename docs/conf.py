@@ -28,6 +28,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "_extensions.command_line",
     "_extensions.method_tables",
+    "_extensions.modules_of",
 ]
 exclude_patterns = ["_build", "_extensions", "gallery/*.ipynb"]
 suppress_warnings = ["config.cache"]
