@@ -24,13 +24,6 @@ _IN_SHORT: Columns = {
     "what it is": lambda method: method.about,
     "where it holds": lambda method: method.holds,
 }
-_PRIORS: Columns = {"priors": lambda method: ", ".join(method.priors) or "none"}
-_MEAN: Columns = {"mean coupling": lambda method: _yes(method.mean_coupling)}
-_BATCHES: Columns = {"data in batches": lambda method: _yes(not method.needs_rows)}
-_COLUMNS = {
-    "strength": _IN_SHORT | _PRIORS | _MEAN | _BATCHES,
-    "couplings": _IN_SHORT | _PRIORS | _BATCHES,
-}
 _MARKED = re.compile(r"(<!-- methods (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -41,8 +34,8 @@ def methods(kind: str, columns: Columns = _IN_SHORT) -> str:
 
 
 def methods_in_full(kind: str) -> str:
-    """The same with what each method can do."""
-    return methods(kind, _COLUMNS[kind])
+    """The same with what each method takes: priors, a mean of the couplings, data in batches."""
+    return methods(kind, _IN_SHORT | {"takes": _takes})
 
 
 def rules(kind: str) -> str:
@@ -76,8 +69,10 @@ def _line(cells: Iterable[str]) -> str:
     return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
 
 
-def _yes(truth: bool) -> str:
-    return "yes" if truth else "no"
+def _takes(method: Any) -> str:
+    priors = f"{' or '.join(method.priors)} prior" if method.priors else "no prior"
+    mean = ["mean coupling"] if getattr(method, "mean_coupling", False) else []
+    return "; ".join([priors, *mean, "all rows" if method.needs_rows else "rows or batches"])
 
 
 if __name__ == "__main__":

@@ -130,9 +130,9 @@ def test_a_method_that_is_added_is_in_the_tables(monkeypatch, tmp_path):
     pairs = replace(couplings.METHODS[-1], name="dice", needs_rows=True)
     monkeypatch.setattr(couplings, "METHODS", (*couplings.METHODS, pairs))
     assert tables["methods"]("strength").endswith('| `"guess"` | a \\| b | nowhere |\n')
-    assert tables["methods_in_full"]("strength").endswith("| nowhere | gaussian | no | yes |\n")
+    assert tables["methods_in_full"]("strength").endswith("| nowhere | gaussian prior; rows or batches |\n")
     assert tables["methods_in_full"]("couplings").count('| `"dice"` |') == 1
-    assert tables["methods_in_full"]("couplings").endswith("| none | no |\n")
+    assert tables["methods_in_full"]("couplings").endswith("| no prior; all rows |\n")
     page = tmp_path / "page.md"
     page.write_text("# Page\n\n<!-- methods strength -->\n\noutdated\n\n<!-- end -->\n\nrest\n")
     assert tables["main"]([str(page)]) == 0
@@ -161,7 +161,7 @@ def test_the_site_has_the_methods_and_the_rules_as_they_are(monkeypatch, tmp_pat
         app.build()
     page = (tmp_path / "out" / "index.html").read_text()
     cells = [re.sub("<.*?>", "", cell).strip() for cell in re.findall(r"<td>(.*?)</td>", page, re.DOTALL)]
-    columns, names = 6, [method.name for method in strength.METHODS]
+    columns, names = 4, [method.name for method in strength.METHODS]
     assert cells[: columns * len(names) : columns] == [f'"{name}"'.replace('"', "&quot;") for name in names]
     rules = cells[columns * len(names) :]
     assert rules[2::3] == [f"&quot;{rule.method}&quot;" for rule in choice.COUPLINGS]
