@@ -110,7 +110,7 @@ def test_the_rule_can_fail():
     assert not allowed(("moments",), ("empirical_bayes",))
     assert not allowed(("report", "write"), ("experiments", "runner"))
     assert not allowed(("experiments", "figures"), ("report", "pictures"))
-    assert not allowed(("report", "analysis"), ("report", "words"))
+    assert not allowed(("report", "analysis"), ("report", "answer"))
     assert not allowed(("cli", "demo"), ("cli", "fit"))
     assert allowed(("cli", "_main"), ("cli", "fit")) and allowed(("cli", "fit"), ("cli", "_text"))
     assert allowed(("moments",), ("spins",)) and allowed(("strength", "plefka"), ("moments",))

@@ -57,7 +57,7 @@ class EmpiricalBayes(SpinEstimator):
         The same in words, and what it means for the estimate.
     method_, reason_ : str
         The method used, and why.
-    diagnosis_ : Diagnosis
+    diagnosis_ : bayesing.diagnosis.Diagnosis
         What the words are made from: phase, distance, whether to trust the estimate, and if not, why.
     case_ : {"zero", "interior", "infinite"} or None
         Where the evidence has its maximum in gamma, if the method is the paper's.

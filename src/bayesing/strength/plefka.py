@@ -331,5 +331,5 @@ METHOD = Method(
     priors=("gaussian", "laplace"),
     saturates=True,
     biased=True,
-    holds="N about 0.4 n where H = 0, few samples where not",
+    holds="N of about 0.4 n without a field, few samples with a field",
 )
