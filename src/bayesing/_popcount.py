@@ -23,7 +23,7 @@ _LANES = 4  # words in a vector
 _VECTORS = 8  # in a block that is added up at once
 _SHORT = 30  # vectors up to which each is counted by itself: a byte holds the count of 31
 _CHUNK = 256  # words of a row at a time: 8 blocks, whose eights a byte can count
-_ROWS = 4  # rows at a time, and twice as many that they meet: with chunks of 2 kilobytes they stay in the first cache
+_WORKED_ON = 1024  # words: as many rows at a time, and twice as many that they meet, stay in the first cache
 
 
 def products(words: Words, length: int) -> NDArray[np.int32]:
@@ -136,10 +136,11 @@ def _differences(words: Words, counts: NDArray[np.int32]) -> None:
     k, width = words.shape
     for start in range(0, width, _CHUNK):
         stop = min(start + _CHUNK, width)
-        for top in range(0, k, _ROWS):
-            for left in range(0, top + _ROWS, 2 * _ROWS):
-                for i in range(top, min(top + _ROWS, k)):
-                    for j in range(left, min(left + 2 * _ROWS, i)):
+        rows = max(_WORKED_ON // (stop - start), 1)
+        for top in range(0, k, rows):
+            for left in range(0, top + rows, 2 * rows):
+                for i in range(top, min(top + rows, k)):
+                    for j in range(left, min(left + 2 * rows, i)):
                         counts[i, j] += _differing(words, i, j, start, stop)
 
 
