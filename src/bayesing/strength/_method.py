@@ -83,6 +83,7 @@ class Method:
     least_samples: int = 4
     priors: tuple[str, ...] = ("gaussian",)
     mean_coupling: bool = False  # whether it can estimate J0
+    evidence: bool = False  # whether its estimates have an evidence
     saturates: bool = False  # gamma cannot grow beyond the edge of the spin glass
     biased: bool = (
         False  # gamma is off even where theory holds, so that calibration starts from another method's
