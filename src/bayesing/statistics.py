@@ -41,9 +41,9 @@ class Folded(NamedTuple):
 class SpinStatistics:
     """N samples of n spins, as rows of bits or folded into sums and products; ``names`` are those of the columns.
 
-    >>> stats = SpinStatistics.of([[1, 1, -1], [1, -1, 1]]) + SpinStatistics.of([[-1, 1, 1]])
+    >>> stats = SpinStatistics.of([[1, 1, -1], [1, -1, 1]]) + SpinStatistics.of([[-1, 1, 1], [1, 1, -1]])
     >>> stats.N, stats.sums.tolist(), stats.moments.M
-    (3, [1, 1, 1], 0.3333333333333333)
+    (4, [2, 2, 0], 0.3333333333333333)
     """
 
     N: int
