@@ -82,26 +82,18 @@ def test_batches_of_no_rows(tmp_path):
         read_batches(tmp_path / "x.csv", rows=0)
 
 
-def moments_in_batches(path, rows):
-    accumulator = None
-    for batch in read_batches(path, rows):
-        accumulator = accumulator or bs.MomentAccumulator(batch.spins.shape[1])
-        accumulator.update(batch.spins)
-    return accumulator.moments()
-
-
 @pytest.mark.parametrize("name", ["x.npy", "x.csv", "x.csv.gz", "x.parquet"])
 def test_memory_is_that_of_a_batch_and_not_of_the_file(tmp_path, monkeypatch, name):
     small_chunks(monkeypatch, 2**14)
     peaks, spins = {}, random_spins(40_000, 20)
-    moments_in_batches(big(tmp_path / name, spins[:100]), 50)  # imports
+    bs.SpinStatistics.of_batches(read_batches(big(tmp_path / name, spins[:100]), 50))  # imports
     for N, rows in ((10_000, 1000), (40_000, 1000)):
         path = big(tmp_path / name, spins[:N])
         tracemalloc.start()
-        moments = moments_in_batches(path, rows)
+        found = bs.SpinStatistics.of_batches(read_batches(path, rows))
         peaks[N] = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert moments.N == N
+        assert found.N == N and found.rows is None
     assert peaks[40_000] < 20 * 1000 * 20 + 30 * 2**14 < 40_000 * 20 * 2
     assert peaks[40_000] < 1.1 * peaks[10_000] + 2**16
-    assert moments.C2 == bs.SpinMoments.of(spins).C2
+    assert found.moments.C2 == bs.SpinMoments.of(spins).C2
