@@ -44,6 +44,20 @@ def test_the_encoding_of_batches_is_that_of_the_whole(tmp_path, monkeypatch, nam
     assert {batch.notes for batch in batches} == {whole.notes[:1]}
 
 
+def test_batches_of_numbers_and_words_make_one_whole(tmp_path, monkeypatch):
+    """The numbers of the first batches are all 1, which is either encoding; words go with both."""
+    monkeypatch.setattr(_text, "CHUNK", 10)
+    words, ones = random_spins(12, 2), np.array([1] * 8 + [0, 1, 0, 0])
+    rows = [f"{'yes' if a > 0 else 'no'},{b},{c > 0}" for (a, c), b in zip(words, ones, strict=True)]
+    path = write(tmp_path / "x.csv", "\n".join(rows) + "\n")
+    batches = list(read_batches(path, rows=4))
+    assert batches[0].encoding == "1 and yes/no and true/false"
+    found = bs.SpinStatistics.of_batches(batches)
+    whole = bs.SpinStatistics.of(read_spins(path))
+    assert found.encoding == whole.encoding == "0/1 and yes/no and true/false"
+    assert found.sums.tolist() == whole.sums.tolist() == [words[:, 0].sum(), 6, words[:, 1].sum()]
+
+
 def test_batches_without_missing_samples(tmp_path, monkeypatch):
     monkeypatch.setattr(_text, "CHUNK", 10)
     path = gaps_in(tmp_path / "x.csv")
