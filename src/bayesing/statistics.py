@@ -23,7 +23,7 @@ from .exceptions import ConstantSpinsError, InputError
 from .moments import SpinMoments, moments_from, overlap_of
 from .packed import Gram, PackedSpins, integers_up_to
 from .spectrum import Spectrum
-from .spins import pack_spins
+from .spins import Copy, copies_from_products, copies_of, pack_spins
 from .types import Array, Indices, Integers, Spins
 
 _ALL_ONES = "1"  # the encoding of numbers that are all 1, which agrees with both others
@@ -127,6 +127,13 @@ class SpinStatistics:
     def varying(self) -> Indices:
         """Which spins are not the same in all samples."""
         return np.flatnonzero(np.abs(self.sums) < self.N)
+
+    @cached_property
+    def copies(self) -> tuple[Copy, ...]:
+        """Spins that vary and are copies or opposites of an earlier one, if this is no accident."""
+        if self.folded is not None:
+            return copies_from_products(self.cross, self.varying, self.N)
+        return copies_of(self._rows)
 
     @cached_property
     def kept(self) -> SpinStatistics:
