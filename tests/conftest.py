@@ -1,5 +1,9 @@
-"""One report in full, which several modules of tests look at."""
+"""What several modules of tests look at: one report in full, and how often files are opened."""
 
+import builtins
+import io
+import os
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -24,6 +28,21 @@ def made(tmp_path_factory):
     return SimpleNamespace(
         path=path, text=path.read_text(encoding="utf-8"), analysis=analysis, spins=spins, source=source
     )
+
+
+@pytest.fixture
+def opens(monkeypatch):
+    """The names of the files that were opened since, by whatever function of Python."""
+    opened, seen = io.open, []
+
+    def noting(file, *arguments, **options):
+        if isinstance(file, str | os.PathLike):
+            seen.append(Path(file).name)
+        return opened(file, *arguments, **options)
+
+    for module in (io, builtins):
+        monkeypatch.setattr(module, "open", noting)
+    return seen
 
 
 @pytest.fixture(scope="session")
