@@ -93,7 +93,9 @@ def run(part: Part, cells: CellFolder, folder: Path) -> None:
     if tasks:
         done = cells.finished(names)
         with Progress("", keep=True) as progress:
-            progress.line(f"{len(tasks) - len(done)} of {len(tasks)} cells to compute, results in {cells.folder}")
+            progress.line(
+                f"{len(tasks) - len(done)} of {len(tasks)} cells to compute, results in {cells.folder}"
+            )
             cells.run(tasks, Cells(progress, tasks, done))
     folder.mkdir(parents=True, exist_ok=True)
     print(f"\n{cells.folder.name}", flush=True)

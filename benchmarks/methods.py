@@ -13,9 +13,8 @@ from bayesing.calibration import Point, Setting, _draw
 from bayesing.couplings.pseudolikelihood import maximise
 from bayesing.strength import METHODS
 from bayesing.strength.plefka import fit_plefka
-from bayesing.strength.pseudolikelihood import score_at as _regression_score
-from bayesing.strength.spectral import fit_spectral
-from bayesing.strength.spectral import score_at as _spectral_score
+from bayesing.strength.pseudolikelihood import score_per_spin
+from bayesing.strength.spectral import fit_spectral, score_per_pair
 
 
 def method_names() -> tuple[str, ...]:
@@ -37,12 +36,12 @@ def uncorrected(spins: np.ndarray) -> float:
 
 def spectral_score(spins: np.ndarray, gamma: float) -> float:
     """Slope of the evidence of "spectral" in ln gamma."""
-    return _spectral_score(bs.SpinStatistics.of(spins), gamma)
+    return score_per_pair(bs.SpinStatistics.of(spins), gamma)
 
 
 def regression_score(spins: np.ndarray, gamma: float, n_targets: int) -> float:
     """Slope of the evidence of "pseudolikelihood" in ln gamma."""
-    return _regression_score(bs.SpinStatistics.of(spins), gamma, n_targets)
+    return score_per_spin(bs.SpinStatistics.of(spins), gamma, n_targets)
 
 
 def plefka_angle(spins: np.ndarray) -> float:

@@ -13,7 +13,7 @@ from sphinx.util import logging
 
 import bayesing
 
-sys.path.insert(0, str(Path(__file__).parent))  # for what is ours in _extensions
+sys.path.insert(0, str(Path(__file__).parent))  # for what is ours, here and in _extensions
 
 project = "bayesing"
 author = copyright = "The bayesing developers"
@@ -27,6 +27,8 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx_gallery.gen_gallery",
     "_extensions.command_line",
+    "_extensions.method_tables",
+    "_extensions.modules_of",
 ]
 exclude_patterns = ["_build", "_extensions", "gallery/*.ipynb"]
 suppress_warnings = ["config.cache"]
@@ -42,7 +44,7 @@ napoleon_preprocess_types = True
 # Private modules, types in words, and libraries whose inventories would have to be fetched.
 nitpick_ignore_regex = [
     ("py:mod", r"_\w+"),
-    ("py:class", r"array \(n(,\))?|n\)|optional|Generator|numpy\..*"),
+    ("py:class", r"array( \(n(,\))?)?|n\)|data frame|path|optional|Generator|numpy\..*"),
 ]
 
 html_theme = "furo"

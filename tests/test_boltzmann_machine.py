@@ -106,7 +106,7 @@ def test_some_samples_will_do_for_gamma(monkeypatch):
 
 @pytest.mark.parametrize("method", ["pseudolikelihood", "spectral"])
 def test_strongest_is_the_top_of_the_sorted_matrix(method, monkeypatch):
-    monkeypatch.setattr(spectral, "_BLOCK", 120)  # four rows at a time
+    monkeypatch.setattr(spectral, "_AT_A_TIME", 120)  # four rows at a time
     monkeypatch.setattr(spectral, "_DENSE", 10)
     bm = fit(method=method)
     i, j = np.triu_indices(30, 1)

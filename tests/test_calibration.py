@@ -16,7 +16,7 @@ from bayesing.calibration import Point, Setting, Surface, Window
 from bayesing.choice import statistic_near_glass
 from bayesing.strength import Options
 from bayesing.strength.plefka import fit_plefka
-from bayesing.strength.spectral import score_at
+from bayesing.strength.spectral import score_per_pair
 
 from samples import stats
 
@@ -267,7 +267,11 @@ def test_near_the_spin_glass_a_mean_coupling_is_left_out_of_the_score():
     assert eb.at_distance_ < 0.2
     options = Options("gaussian", mean_coupling=True)
     spectral, _ = statistic_near_glass(stats(X), eb.gamma_, options)(stats(X))
-    assert spectral == score_at(stats(X), eb.gamma_, without_mean=True) != score_at(stats(X), eb.gamma_)
+    assert (
+        spectral
+        == score_per_pair(stats(X), eb.gamma_, without_mean=True)
+        != score_per_pair(stats(X), eb.gamma_)
+    )
 
 
 def test_simulated_data_that_say_nothing_are_not_taken_for_the_users():

@@ -32,3 +32,17 @@ def test_digits_are_inked_where_half_is():
     assert data.spins.shape == (1797, 64)
     assert ((data.spins > 0) == (ink.reshape(-1, 64) > 7.5)).all()
     assert data.names[11] == "pixel_1_3" and (data.spins[5, 11] > 0) == (ink[5, 1, 3] >= 8)
+
+
+def test_estimators_take_a_dataset_with_its_names():
+    data = bs.load_senate109()
+    assert (data.rows.unpack() == data.spins).all()
+    stats = bs.SpinStatistics.of(data)
+    assert stats.names == data.names and stats.encoding == "±1" and (stats.spins() == data.spins).all()
+    eb = bs.EmpiricalBayes("spectral").fit(data)
+    assert eb.names() == list(data.names)
+    assert eb.gamma_ == bs.EmpiricalBayes("spectral").fit(data.spins).gamma_
+    bm = bs.BoltzmannMachine("spectral").fit(data)
+    first = bm.strongest(1)[0]
+    assert first.name_i == data.names[first.i] and first.name_j == data.names[first.j]
+    assert bm.score(data) == bm.score(stats)

@@ -7,6 +7,8 @@ import runpy
 import shlex
 import subprocess
 import sys
+import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -16,7 +18,7 @@ from click.testing import CliRunner
 from threadpoolctl import threadpool_limits
 
 import bayesing as bs
-from bayesing import plots
+from bayesing import choice, couplings, plots, strength
 from bayesing.cli import cli
 
 ROOT = Path(__file__).parents[1]
@@ -110,6 +112,76 @@ def test_the_reference_has_every_public_name():
             assert getattr(module, name).__doc__, name
 
 
+def method_tables():
+    return runpy.run_path(str(ROOT / "docs" / "method_tables.py"))
+
+
+def test_the_tables_of_methods_in_the_readme_are_made_from_the_methods():
+    text = (ROOT / "README.md").read_text()
+    tables = method_tables()
+    assert all(f"<!-- methods {kind} -->" in text for kind in tables["KINDS"])
+    assert tables["written"](text) == text, "python docs/method_tables.py README.md writes the tables anew"
+
+
+def test_a_method_that_is_added_is_in_the_tables(monkeypatch, tmp_path):
+    tables = method_tables()
+    added = replace(strength.METHODS[0], name="guess", about="a | b", holds="nowhere", mean_coupling=False)
+    monkeypatch.setattr(strength, "METHODS", (*strength.METHODS, added))
+    pairs = replace(couplings.METHODS[-1], name="dice", needs_rows=True)
+    monkeypatch.setattr(couplings, "METHODS", (*couplings.METHODS, pairs))
+    assert tables["methods"]("strength").endswith('| `"guess"` | a \\| b | nowhere |\n')
+    assert tables["methods_in_full"]("strength").endswith("| nowhere | gaussian prior; rows or batches |\n")
+    assert tables["methods_in_full"]("couplings").count('| `"dice"` |') == 1
+    assert tables["methods_in_full"]("couplings").endswith("| no prior; all rows |\n")
+    page = tmp_path / "page.md"
+    page.write_text("# Page\n\n<!-- methods strength -->\n\noutdated\n\n<!-- end -->\n\nrest\n")
+    assert tables["main"]([str(page)]) == 0
+    head = "# Page\n\n<!-- methods strength -->\n\n| method | what it is | where it holds |\n|---|---|---|\n"
+    assert page.read_text().startswith(head) and page.read_text().endswith("\n\n<!-- end -->\n\nrest\n")
+    assert "guess" in page.read_text() and "outdated" not in page.read_text()
+
+
+def test_the_site_has_the_methods_and_the_rules_as_they_are(monkeypatch, tmp_path):
+    application = pytest.importorskip(
+        "sphinx.application", reason="the site is built where Sphinx is installed"
+    )
+    pytest.importorskip("myst_parser")
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    added = replace(strength.METHODS[0], name="guess")
+    monkeypatch.setattr(strength, "METHODS", (*strength.METHODS, added))
+    rule = replace(choice.COUPLINGS[0], when="$n = 3$", method="dice")
+    monkeypatch.setattr(choice, "COUPLINGS", (rule, *choice.COUPLINGS))
+    extensions = ["myst_parser", "_extensions.method_tables"]
+    (tmp_path / "conf.py").write_text(f"extensions = {extensions}\nmyst_enable_extensions = ['dollarmath']\n")
+    (tmp_path / "index.md").write_text("# A\n\n```{methods} strength\n```\n\n```{rules} couplings\n```\n")
+    folders = [str(tmp_path), str(tmp_path), str(tmp_path / "out"), str(tmp_path / "trees")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # those of Sphinx and its extensions about each other
+        app = application.Sphinx(*folders, "html", status=None, warningiserror=True)
+        app.build()
+    page = (tmp_path / "out" / "index.html").read_text()
+    cells = [re.sub("<.*?>", "", cell).strip() for cell in re.findall(r"<td>(.*?)</td>", page, re.DOTALL)]
+    columns, names = 4, [method.name for method in strength.METHODS]
+    assert cells[: columns * len(names) : columns] == [f'"{name}"'.replace('"', "&quot;") for name in names]
+    rules = cells[columns * len(names) :]
+    assert rules[2::3] == [f"&quot;{rule.method}&quot;" for rule in choice.COUPLINGS]
+    assert "n = 3" in rules[1] and "math" in page
+
+
+def test_the_page_on_methods_has_all_tables():
+    page = (ROOT / "docs" / "which-method.md").read_text()
+    tables = re.findall(r"^```\{(methods|rules)\} (\w+)$", page, re.MULTILINE)
+    assert tables == [(table, kind) for kind in method_tables()["KINDS"] for table in ("methods", "rules")]
+
+
+def test_the_readme_is_short_and_needs_no_other_package():
+    text = (ROOT / "README.md").read_text()
+    prose = re.sub(r"<!-- methods .*?<!-- end -->", "", text, flags=re.DOTALL)
+    assert len(prose.split()) < 1020  # fewer than 1300 with the tables, which are about 280
+    imported = set(re.findall(r"^>>> (?:import|from) (\w+)", text, re.MULTILINE))
+    assert imported <= {"bayesing", "numpy"}
+
+
 def test_links_are_checked(tmp_path, capsys):
     links = runpy.run_path(str(ROOT / "docs" / "links.py"))["main"]
     assert links([str(ROOT / "README.md"), str(ROOT / "CONTRIBUTING.md")]) == 0
@@ -149,8 +221,17 @@ def test_citation_and_changelog_speak_of_this_version():
 
 
 def test_the_layers_in_contributing_are_those_of_the_test():
-    from test_layers import ROWS
+    from test_layers import LEFT_ONLY, ROWS
 
-    table = re.findall(r"^\s*\| \w[\w ]* \| (`.*?) \|$", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
-    rows = [re.findall(r"`(\w+)/?`", row) for row in table]
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    table = re.findall(r"^\s*\| (\w[\w ]*)(→?) \| (`.*?) \|$", text, re.MULTILINE)
+    rows = [re.findall(r"`(\w+)/?`", modules) for _, _, modules in table]
     assert rows == ROWS[: len(rows)] and len(rows) == len(ROWS) - 1  # __main__ goes without saying
+    assert [row for row, (_, arrow, _) in zip(rows, table, strict=True) if arrow] == LEFT_ONLY
+
+
+def test_contributing_names_files_that_exist():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    paths = re.findall(r"`((?:src|docs|benchmarks|tests)/[\w/.]+)`", text)
+    assert len(paths) >= 5
+    assert [path for path in paths if "NAME" not in path and not (ROOT / path).exists()] == []

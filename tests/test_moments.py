@@ -70,20 +70,26 @@ def test_both_gram_matrices_give_the_same_to_the_last_bit(N, n):
 
 
 def test_sums_stay_exact_beyond_the_range_of_floats(monkeypatch):
-    """With floats declared exact only up to 10^5, and blocks of 5, the answer must not change."""
-    X = random_spins(33, 6)
-    expected = bs.SpinMoments.of(X)
-    monkeypatch.setattr(module, "_EXACT", 10**5)
-    monkeypatch.setattr(module, "_BLOCK", 5)
-    assert same(bs.SpinMoments.of(X), expected)
-    assert same(bs.SpinMoments.of(X[:5]), bs.SpinMoments.of(X[:5][::-1]))
+    """With numbers declared exact only up to 200 or 2000, and blocks of 5, the answer must not change."""
+    for X in (random_spins(33, 6), random_spins(6, 33)):
+        expected = bs.SpinMoments.of(X)
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "_CONVERTED", 5)
+            for floats, integers in ((200, 2**63), (200, 2000), (2000, 3000)):
+                patch.setattr(module, "_EXACT", floats)
+                patch.setattr(module, "_INT64", integers)
+                assert same(bs.SpinMoments.of(X), expected)
 
 
 def test_sum_of_squares_is_exact_where_float64_is_not():
-    assert module._sum_of_squares(np.array([2**40 + 1, -3]), peak=2**41) == (2**40 + 1) ** 2 + 9
-    assert module._sum_of_squares(np.array([2**25 + 1, 1] * 10), peak=2**25 + 1) == 10 * (
-        (2**25 + 1) ** 2 + 1
-    )
+    assert module._sum_of_squares(np.array([2.0**40 + 1, -3]), peak=2**41) == (2**40 + 1) ** 2 + 9
+    many = np.array([2.0**25 + 1, 1.0] * 10)
+    assert module._sum_of_squares(many, peak=2**25 + 1) == 10 * ((2**25 + 1) ** 2 + 1)
+
+
+def test_products_are_exact_where_int64_is_not():
+    a = np.array([2**40 + 1, -(2**39)])
+    assert module._dot(a, a) == (2**40 + 1) ** 2 + 2**78
 
 
 @given(spin_arrays, st.randoms(use_true_random=False))

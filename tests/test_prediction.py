@@ -52,7 +52,7 @@ def assert_moments(found, expected, **tolerance):
 
 
 def test_estimates_are_those_of_loops(monkeypatch):
-    monkeypatch.setattr("bayesing.prediction._BLOCK", 40)  # several blocks of samples
+    monkeypatch.setattr("bayesing.prediction._NUMBERS", 40)  # several blocks of samples
     X = random_spins(23, 7)
     found = estimate(X, [np.array([0, 2, 3, 6]), np.array([1, 4, 5])])
     N, m = len(X), X.mean(axis=0)

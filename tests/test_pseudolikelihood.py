@@ -53,7 +53,9 @@ def test_evidence_against_quadrature():
     errors = []
     for N in (60, 240):
         X = spins(3, N)
-        errors.append([Conditionals(X).evidence(i, 0.8).value - quadrature(X, i, 0.8) for i in range(3)])
+        errors.append(
+            [Conditionals(stats(X)).evidence(i, 0.8).value - quadrature(X, i, 0.8) for i in range(3)]
+        )
     assert np.abs(errors[0]).max() < 0.2
     assert np.mean(np.abs(errors[1])) < 0.45 * np.mean(np.abs(errors[0]))
 
@@ -61,7 +63,7 @@ def test_evidence_against_quadrature():
 @pytest.mark.parametrize(("n", "N"), [(7, 40), (30, 11)])
 @pytest.mark.parametrize("gamma", [0.05, 1.3])
 def test_primal_and_dual_agree(n, N, gamma):
-    conditionals = Conditionals(spins(n, N))
+    conditionals = Conditionals(stats(spins(n, N)))
     for i in (0, n - 2):
         a, b = conditionals.primal(i, gamma), conditionals.dual(i, gamma)
         assert a.value == pytest.approx(b.value, abs=1e-4)
@@ -71,7 +73,7 @@ def test_primal_and_dual_agree(n, N, gamma):
 
 @pytest.mark.parametrize("space", ["primal", "dual"])
 def test_the_score_is_the_slope_of_the_evidence(space):
-    evidence = getattr(Conditionals(spins(9, 25)), space)
+    evidence = getattr(Conditionals(stats(spins(9, 25))), space)
     h = 0.05  # large, since products are in single precision
     for gamma in (0.1, 2.0):
         numeric = (evidence(3, gamma * np.exp(h)).value - evidence(3, gamma * np.exp(-h)).value) / (2 * h)
@@ -79,7 +81,7 @@ def test_the_score_is_the_slope_of_the_evidence(space):
 
 
 def test_warm_starts_change_nothing():
-    conditionals = Conditionals(spins(12, 30))
+    conditionals = Conditionals(stats(spins(12, 30)))
     cold = conditionals.evidence(2, 0.7)
     before = conditionals.evidence(2, 0.5)
     warm = conditionals.evidence(2, 0.7, before.mode + before.mode_slope * np.log(0.7 / 0.5))
@@ -89,7 +91,7 @@ def test_warm_starts_change_nothing():
 def test_the_estimate_maximises_the_sum():
     X = spins(15, 120, seed=2)
     fit = fit_pseudolikelihood(stats(X))
-    conditionals = Conditionals(X)
+    conditionals = Conditionals(stats(X))
 
     def total(gamma):
         return sum(conditionals.evidence(i, gamma).value for i in range(15))

@@ -22,17 +22,21 @@ Words = NDArray[np.uint64]
 _LANES = 4  # words in a vector
 _VECTORS = 8  # in a block that is added up at once
 _SHORT = 30  # vectors up to which each is counted by itself: a byte holds the count of 31
-_CHUNK = 512  # words of a row at a time: 16 blocks, whose eights a byte can count
+_CHUNK = 256  # words of a row at a time: 8 blocks, whose eights a byte can count
+_ROWS = 4  # rows at a time, and twice as many that they meet: with chunks of 2 kilobytes they stay in the first cache
 
 
-def differences(words: Words) -> NDArray[np.int32]:
-    """In how many bits each two rows differ."""
+def products(words: Words, length: int) -> NDArray[np.int32]:
+    """The products of all pairs of rows, as ±1, of so many bits."""
     k, width = words.shape
-    padded = np.zeros((k, -(-width // _LANES) * _LANES), np.uint64)
-    padded[:, :width] = words
-    counts = np.zeros((k, k), np.int32)
-    _differences(padded, counts)
-    return counts
+    if width % _LANES:
+        padded = np.zeros((k, -(-width // _LANES) * _LANES), np.uint64)
+        padded[:, :width] = words
+        words = padded
+    gram = np.zeros((k, k), np.int32)
+    _differences(np.ascontiguousarray(words), gram)
+    _finish(gram, length)
+    return gram
 
 
 def transpose(words: Words) -> Words:
@@ -44,18 +48,22 @@ def transpose(words: Words) -> Words:
 
 
 @intrinsic
-def _differing(_: Any, a: Any, b: Any) -> Any:
-    """In how many bits two arrays of words differ; their length is a multiple of 4 and at most 512."""
+def _differing(_: Any, words: Any, i: Any, j: Any, start: Any, stop: Any) -> Any:
+    """In how many bits rows i and j differ from word ``start`` to ``stop``, a multiple of 4 and at most 256 words."""
     word, number = ir.IntType(64), ir.IntType(16)
     vector, octets = ir.VectorType(word, _LANES), ir.VectorType(ir.IntType(8), 8 * _LANES)
     numbers = ir.VectorType(number, 8 * _LANES)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        arrays = [
-            context.make_array(kind)(context, builder, value)
-            for kind, value in zip(signature.args, arguments, strict=True)
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        _, width = cgutils.unpack_tuple(builder, array.shape, 2)
+        first, last = arguments[3:]
+        starts = [
+            builder.bitcast(
+                builder.gep(array.data, [builder.add(builder.mul(row, width), first)]), vector.as_pointer()
+            )
+            for row in arguments[1:3]
         ]
-        starts = [builder.bitcast(array.data, vector.as_pointer()) for array in arrays]
         ctpop = cgutils.get_or_insert_function(
             builder.module, ir.FunctionType(octets, [octets]), f"llvm.ctpop.v{8 * _LANES}i8"
         )
@@ -89,17 +97,25 @@ def _differing(_: Any, a: Any, b: Any) -> Any:
         def summed(total: Any) -> Any:
             return builder.zext(builder.call(reduce, [builder.zext(total, numbers)]), word)
 
-        length = builder.udiv(arrays[0].nitems, constant(_LANES))
+        length = builder.udiv(builder.sub(last, first), constant(_LANES))
         is_long = builder.icmp_unsigned(">", length, constant(_SHORT))
-        blocks = builder.select(is_long, builder.udiv(length, constant(_VECTORS)), constant(0))
+        blocks = builder.udiv(length, constant(_VECTORS))
         ones, twos, fours = kept(vector), kept(vector), kept(vector)
         eights, single = kept(octets), kept(octets)
-        with cgutils.for_range(builder, blocks) as loop:
-            first = builder.mul(loop.index, constant(_VECTORS))
-            x = [difference(builder.add(first, constant(k))) for k in range(_VECTORS)]
-            by_two = [add(ones, x[k], x[k + 1]) for k in range(0, _VECTORS, 2)]
-            by_four = [add(twos, by_two[k], by_two[k + 1]) for k in (0, 2)]
-            increase(eights, count(add(fours, *by_four)))
+
+        def differences_of(block: Any) -> list[Any]:
+            start = builder.mul(block, constant(_VECTORS))
+            return [difference(builder.add(start, constant(k))) for k in range(_VECTORS)]
+
+        with builder.if_else(is_long) as (added, counted):
+            with added, cgutils.for_range(builder, blocks) as loop:
+                x = differences_of(loop.index)
+                by_two = [add(ones, x[k], x[k + 1]) for k in range(0, _VECTORS, 2)]
+                by_four = [add(twos, by_two[k], by_two[k + 1]) for k in (0, 2)]
+                increase(eights, count(add(fours, *by_four)))
+            with counted, cgutils.for_range(builder, blocks) as loop:
+                for bits in differences_of(loop.index):
+                    increase(single, count(bits))
         done = builder.mul(blocks, constant(_VECTORS))
         with cgutils.for_range(builder, builder.sub(length, done)) as loop:
             increase(single, count(difference(builder.add(done, loop.index))))
@@ -111,24 +127,32 @@ def _differing(_: Any, a: Any, b: Any) -> Any:
             increase(result, builder.add(rest, builder.mul(summed(builder.load(eights)), constant(8))))
         return builder.load(result)
 
-    return types.int64(a, b), generate
+    return types.int64(words, i, j, start, stop), generate
 
 
 @numba.njit(nogil=True, cache=True)
 def _differences(words: Words, counts: NDArray[np.int32]) -> None:
-    """Add to ``counts``, a piece of all rows after the other, and fill both triangles."""
+    """Add to ``counts``, below the diagonal, in how many bits rows differ; in pieces that stay in cache."""
     k, width = words.shape
     for start in range(0, width, _CHUNK):
         stop = min(start + _CHUNK, width)
-        for i in range(k):
-            row = words[i, start:stop]
-            for j in range(i):
-                counts[i, j] += _differing(row, words[j, start:stop])
-    for top in range(0, k, 64):  # in squares, which stay in cache
+        for top in range(0, k, _ROWS):
+            for left in range(0, top + _ROWS, 2 * _ROWS):
+                for i in range(top, min(top + _ROWS, k)):
+                    for j in range(left, min(left + 2 * _ROWS, i)):
+                        counts[i, j] += _differing(words, i, j, start, stop)
+
+
+@numba.njit(nogil=True, cache=True)
+def _finish(gram: NDArray[np.int32], length: int) -> None:
+    """Make products of differences, in place, on both sides of the diagonal; in squares that stay in cache."""
+    k = len(gram)
+    for top in range(0, k, 64):
         for left in range(0, top + 1, 64):
             for i in range(top, min(top + 64, k)):
+                gram[i, i] = length
                 for j in range(left, min(left + 64, i)):
-                    counts[j, i] = counts[i, j]
+                    gram[i, j] = gram[j, i] = length - 2 * gram[i, j]
 
 
 @numba.njit(nogil=True, cache=True)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 Seed = int | np.random.SeedSequence | np.random.Generator | None
 
-LARGEST = 1e15  # of a coupling, a field, J or gamma: far beyond any use, and nothing overflows
+LARGEST_NUMBER = 1e15  # of a coupling, a field, J or gamma: far beyond any use, and nothing overflows
 
 
 def count(name: str, value: Any, least: int) -> int:
@@ -24,19 +24,19 @@ def count(name: str, value: Any, least: int) -> int:
     return number
 
 
-def number(name: str, value: Any, least: float = -LARGEST) -> float:
+def number(name: str, value: Any, least: float = -LARGEST_NUMBER) -> float:
     """``value`` as a float, or a ValueError unless it is a finite number of at least ``least``."""
     try:
         result = float(value)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name} must be a number: found {value!r}.") from error
-    if not (least <= result <= LARGEST):
-        bounds = f"from {least:g} to {LARGEST:g}"
+    if not (least <= result <= LARGEST_NUMBER):
+        bounds = f"from {least:g} to {LARGEST_NUMBER:g}"
         raise ValueError(f"{name} must be a finite number {bounds}: found {name}={result:g}.")
     return result
 
 
-def numbers(name: str, values: Any, least: float = -LARGEST) -> NDArray[np.float64]:
+def numbers(name: str, values: Any, least: float = -LARGEST_NUMBER) -> NDArray[np.float64]:
     """``values`` as a float64 array, or a ValueError that names the first entry at fault.
 
     The array is a new one, except where ``values`` is one already that nobody can write to.
@@ -51,11 +51,13 @@ def numbers(name: str, values: Any, least: float = -LARGEST) -> NDArray[np.float
         array = np.array(array, dtype=np.float64, copy=None if frozen else True)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name} must be real numbers: found something else ({error}).") from error
-    if array.size and not (array.min() >= least and array.max() <= LARGEST):  # also for NaN
-        place = np.argwhere(~((array >= least) & (array <= LARGEST)))[0].tolist()
+    if array.size and not (array.min() >= least and array.max() <= LARGEST_NUMBER):  # also for NaN
+        place = np.argwhere(~((array >= least) & (array <= LARGEST_NUMBER)))[0].tolist()
         where = f" at {name}[{', '.join(map(str, place))}]" if place else ""
         found = array[tuple(place)]
-        raise ValueError(f"{name} must be finite, from {least:g} to {LARGEST:g}: found {found:g}{where}.")
+        raise ValueError(
+            f"{name} must be finite, from {least:g} to {LARGEST_NUMBER:g}: found {found:g}{where}."
+        )
     return array
 
 

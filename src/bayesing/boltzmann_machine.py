@@ -18,7 +18,7 @@ from .inference import CouplingAnswer, check_couplings, infer_couplings
 from .ising import IsingModel
 from .sampling.anneal import annealed_importance_sampling
 from .statistics import SpinStatistics
-from .types import Array, Indices, Spins
+from .types import Array, Spins
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,7 +104,6 @@ class BoltzmannMachine(SpinEstimator):
         check_couplings(self.method, self.prior, self.gamma)
         data = SpinStatistics.of(X)
         self._answer = infer_couplings(data, self.method, self.prior, self.gamma, self.random_state)
-        self._dense: tuple[Array, Array] | None = None
         self._remember(X, data)
         show(self._answer.warnings)
         return self
@@ -112,12 +111,12 @@ class BoltzmannMachine(SpinEstimator):
     @property
     def couplings_(self) -> Array:
         """J_ij."""
-        return self._matrices()[0]
+        return self._fitted.matrices[0]
 
     @property
     def coupling_errors_(self) -> Array:
         """Standard errors of J_ij."""
-        return self._matrices()[1]
+        return self._fitted.matrices[1]
 
     @property
     def fields_(self) -> Array:
@@ -176,10 +175,9 @@ class BoltzmannMachine(SpinEstimator):
 
     def strongest(self, k: int = 10) -> list[Coupling]:
         """The k couplings of largest absolute value, the first the largest; no n x n matrix is formed."""
-        check_is_fitted(self)
         k = count("k", k, 1)
         i, j, J, error = (np.empty(0) for _ in range(4))
-        for rows, mean, deviation in self._blocks():
+        for rows, mean, deviation in self._fitted.blocks():
             row, column = np.nonzero(np.arange(self.n_features_in_) > rows[:, None])
             found = rows[row], column, mean[row, column], deviation[row, column]
             i, j, J, error = (np.append(a, b) for a, b in zip((i, j, J, error), found, strict=True))
@@ -193,9 +191,8 @@ class BoltzmannMachine(SpinEstimator):
 
     def edges(self) -> Iterator[Coupling]:
         """Every coupling i < j, row by row."""
-        check_is_fitted(self)
         names = self.names()
-        for rows, mean, deviation in self._blocks():
+        for rows, mean, deviation in self._fitted.blocks():
             for k, i in enumerate(rows.tolist()):
                 for j in range(i + 1, self.n_features_in_):
                     yield Coupling(i, j, names[i], names[j], float(mean[k, j]), float(deviation[k, j]))
@@ -206,18 +203,11 @@ class BoltzmannMachine(SpinEstimator):
             import pandas as pd
         except ImportError as error:
             raise ImportError("to_frame needs pandas: pip install 'bayesing[data]'.") from error
-        check_is_fitted(self)
-        i, j = np.triu_indices(self.n_features_in_, 1)
         names = np.array(self.names(), dtype=object)
+        i, j = np.triu_indices(len(names), 1)
+        J, deviation = (matrix[i, j] for matrix in self._fitted.matrices)
         return pd.DataFrame(
-            {
-                "i": i,
-                "j": j,
-                "name_i": names[i],
-                "name_j": names[j],
-                "J": self.couplings_[i, j],
-                "error": self.coupling_errors_[i, j],
-            }
+            {"i": i, "j": j, "name_i": names[i], "name_j": names[j], "J": J, "error": deviation}
         )
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
@@ -234,19 +224,3 @@ class BoltzmannMachine(SpinEstimator):
     def _fitted(self) -> CouplingAnswer:
         check_is_fitted(self, "_answer")
         return self._answer
-
-    def _matrices(self) -> tuple[Array, Array]:
-        """All couplings and their errors, formed once."""
-        answer = self._fitted
-        if self._dense is None:
-            mean, deviation = answer.couplings.rows()
-            if answer.strength is not None:
-                deviation = answer.strength.widen(deviation)
-            self._dense = mean, deviation
-        return self._dense
-
-    def _blocks(self) -> Iterator[tuple[Indices, Array, Array]]:
-        """All rows of couplings, some at a time: their numbers, couplings and errors."""
-        answer = self._fitted
-        for rows, mean, deviation in answer.couplings.blocks():
-            yield rows, mean, deviation if answer.strength is None else answer.strength.widen(deviation)

@@ -56,7 +56,7 @@ from .types import Array, Spins
 
 FIELDS = ("auto", "uniform", "sites")
 Statistic = Callable[[SpinStatistics], ArrayLike]
-Progress = Callable[[int, int], None]  # simulations done, and of how many
+Heard = Callable[[int, int], None]  # simulations done, and of how many
 
 _MARGIN = 1.5  # standard errors by which the window is wider than the interval
 _MOVES = 4  # of the window, at most
@@ -109,7 +109,7 @@ def interval_of(
     seed: Seed = 0,
     fields: str = "auto",
     statistic: Callable[[Spins], Any] | None = None,
-    progress: Progress | None = None,
+    progress: Heard | None = None,
 ) -> Interval:
     """Intervals of J and H for what was inferred from these data; arguments are those of ``EmpiricalBayes.interval``.
 
@@ -177,7 +177,7 @@ def calibrate(
     level: float = 0.9,
     n_simulations: int = 200,
     seed: Seed = 0,
-    progress: Progress | None = None,
+    progress: Heard | None = None,
 ) -> Interval:
     """Intervals of J and H for data of which this was ``observed``, with :func:`see`.
 
@@ -247,7 +247,7 @@ class _Simulations:
         error: Point,
         seed: Seed,
         expected: int,
-        progress: Progress | None,
+        progress: Heard | None,
     ) -> None:
         self.statistic, self.setting, self.progress, self.expected = statistic, setting, progress, expected
         rng = generator(seed)

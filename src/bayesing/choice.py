@@ -110,6 +110,7 @@ class StrengthSituation:
         return found.gamma > RUNAWAY**2 * few.gamma
 
 
+#: The rules of "auto" for the strength of the couplings.
 STRENGTH: tuple[Rule[StrengthSituation], ...] = (
     Rule(
         "fewer than 4 samples",
@@ -130,8 +131,8 @@ STRENGTH: tuple[Rule[StrengthSituation], ...] = (
         lambda s: f"an eigendecomposition beyond {LARGEST_SPECTRUM} would take long",
     ),
     Rule(
-        f"$J$ of the method below beyond the spin glass, and more than {RUNAWAY:g} times that of the regressions of "
-        f"{_FOR_RUNAWAY} spins",
+        f"the $J$ of the rules below lies in the spin glass, and is more than {RUNAWAY:g} times the $J$ of "
+        f"{_FOR_RUNAWAY} regressions; not with a mean coupling, nor where rows were not kept",
         "pseudolikelihood",
         lambda s: s.runs_away,
         lambda s: "deep in the spin glass, where the others run away",
@@ -222,6 +223,7 @@ class CouplingSituation:
         return Strength(found.gamma, found.gamma_error, found.bound)
 
 
+#: The rules of "auto" for the couplings.
 COUPLINGS: tuple[Rule[CouplingSituation], ...] = (
     Rule(
         "a Laplace prior",
@@ -236,7 +238,7 @@ COUPLINGS: tuple[Rule[CouplingSituation], ...] = (
         lambda s: f"beyond {MOST_SPINS} spins pseudo-likelihood would take long",
     ),
     Rule(
-        "rows that were not kept",
+        "data in batches, whose rows were not kept",
         "spectral",
         lambda s: s.stats.rows is None,
         lambda s: "sums and products are enough for it",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import resources
 
 import numpy as np
 
+from .packed import PackedSpins
 from .types import Spins
 
 _MOST_MISSING = 0.04  # of a voter's votes
@@ -15,11 +17,24 @@ _MOST_MISSING = 0.04  # of a voter's votes
 
 @dataclass(frozen=True, eq=False)
 class SpinDataset:
-    """Spins (int8, ±1, N x n) with the names of the columns, and what they are and where they come from."""
+    """Spins (int8, ±1, N x n) with the names of the columns, and what they are and where they come from.
+
+    Estimators and reports take it as it is, names included.
+
+    >>> from bayesing import EmpiricalBayes
+    >>> EmpiricalBayes().fit(load_digits()).names()[:2]
+    ['pixel_0_0', 'pixel_0_1']
+    """
 
     spins: Spins
     names: tuple[str, ...]
     description: str
+    encoding: str = "±1"
+
+    @cached_property
+    def rows(self) -> PackedSpins:
+        """The spins as bits."""
+        return PackedSpins.of(self.spins)
 
 
 def load_senate109() -> SpinDataset:

@@ -19,7 +19,7 @@ from .strength import METHODS, Options
 from .types import Array, Spins
 
 if TYPE_CHECKING:
-    from .calibration import Interval, Progress
+    from .calibration import Heard, Interval
 
 
 class EmpiricalBayes(SpinEstimator):
@@ -57,7 +57,7 @@ class EmpiricalBayes(SpinEstimator):
         The same in words, and what it means for the estimate.
     method_, reason_ : str
         The method used, and why.
-    diagnosis_ : Diagnosis
+    diagnosis_ : bayesing.diagnosis.Diagnosis
         What the words are made from: phase, distance, whether to trust the estimate, and if not, why.
     case_ : {"zero", "interior", "infinite"} or None
         Where the evidence has its maximum in gamma, if the method is the paper's.
@@ -205,7 +205,7 @@ class EmpiricalBayes(SpinEstimator):
         seed: Seed = 0,
         fields: str = "auto",
         statistic: Callable[[Spins], Any] | None = None,
-        progress: Progress | None = None,
+        progress: Heard | None = None,
     ) -> Interval:
         """Intervals of J and H that cover, and the estimates without bias, by simulation of such data.
 

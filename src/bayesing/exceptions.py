@@ -48,8 +48,9 @@ def _between_commas(text: str) -> str:
 class InputError(ValueError):
     """Wrong input: what was expected, what was found and what to do, in one sentence.
 
-    It is made of parts, texts and :class:`Setting`s, so that a shell can say the latter in its own words. Subclasses
-    have fields that say which cell or how many. Their constructors must work with parts alone, for :meth:`at`.
+    It is made of parts, texts and settings (:class:`~bayesing.exceptions.Setting`), so that a shell can say settings
+    in its own words. Subclasses have fields that say which cell or how many. Their constructors must work with parts
+    alone, for :meth:`at`.
 
     >>> print(InputError("3 cells are missing. Choose ", Setting("missing", "drop-spins"), "."))
     3 cells are missing. Choose missing="drop-spins".

@@ -6,7 +6,9 @@ scikit-learn. Answers are values; whoever asks shows their ``warnings``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from . import couplings, strength
@@ -19,6 +21,7 @@ from .moments import SpinMoments
 from .priors import check_prior_name
 from .statistics import SpinStatistics
 from .strength import Estimate, Method, Options
+from .types import Array, Indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +100,20 @@ class CouplingAnswer:
     strength: Strength | None
     method: CouplingMethod
     reason: str
+
+    @cached_property
+    def matrices(self) -> tuple[Array, Array]:
+        """All couplings and their errors, n x n, with what is uncertain about the strength of the prior."""
+        mean, deviation = self.couplings.rows()
+        return mean, self._widened(deviation)
+
+    def blocks(self) -> Iterator[tuple[Indices, Array, Array]]:
+        """The same some rows at a time: their numbers, couplings and errors."""
+        for rows, mean, deviation in self.couplings.blocks():
+            yield rows, mean, self._widened(deviation)
+
+    def _widened(self, deviation: Array) -> Array:
+        return deviation if self.strength is None else self.strength.widen(deviation)
 
     @property
     def warnings(self) -> tuple[Warning, ...]:

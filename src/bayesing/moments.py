@@ -43,8 +43,9 @@ from .packed import Gram, PackedSpins
 from .spins import pack_spins
 from .types import Array, Integers
 
-_BLOCK = 2**17  # numbers converted at a time: one megabyte of float64, which stays in cache
+_CONVERTED = 2**17  # numbers converted at a time: one megabyte of float64, which stays in cache
 _EXACT = 2**53  # whole numbers up to here are exact in float64
+_INT64 = 2**63  # whole numbers below are exact in int64
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,16 +87,14 @@ def moments_from(N: int, s: Integers, gram: Gram, rows: PackedSpins | None) -> S
     Every moment is one ratio of whole numbers: nothing cancels, the quotient is rounded once.
     """
     n = len(s)
-    s2, total = _sum_of_squares(s, peak=N), sum(s.tolist())
-    gram_squares = _sum_of_squares(gram, peak=n if rows else N)
-    along = _times(gram, np.ones(len(gram), np.int64))
+    s2, total = _dot(s, s), sum(s.tolist())
+    t = s if rows is None else _samples_sums(rows)
+    gram_squares, along, product = _walk(gram, t)
+    within, across = _dot(along, along), _dot(t, product)
     if rows is None:
-        pair_sum, w2 = sum(along.tolist()), _sum_of_squares(along, peak=n * N)
-        row_squares = _dot(s, _times(gram, s))
+        pair_sum, w2, row_squares = sum(along.tolist()), within, across
     else:
-        t = _samples_sums(rows)
-        pair_sum, w2 = _dot(t, t), _dot(t, _times(gram, t))
-        row_squares = _sum_of_squares(along, peak=n * N)
+        pair_sum, w2, row_squares = _dot(t, t), across, within
 
     q = r = chi_sg = chi_lin = None
     if N >= 4:
@@ -130,14 +129,14 @@ def moments_from(N: int, s: Integers, gram: Gram, rows: PackedSpins | None) -> S
 def overlap_of(s: Integers, N: int) -> float:
     """The unbiased q from the sums of at least 2 samples."""
     n = len(s)
-    return (_sum_of_squares(s, peak=N) - n * N) / (n * N * (N - 1))
+    return (_dot(s, s) - n * N) / (n * N * (N - 1))
 
 
 def _stability_of(s: Integers, N: int) -> float:
     """The unbiased r from the sums of at least 4 samples."""
-    n, s2 = len(s), _sum_of_squares(s, peak=N)
+    n, s2 = len(s), _dot(s, s)
     N4 = N * (N - 1) * (N - 2) * (N - 3)
-    s4 = sum(value**4 for value in s.tolist())
+    s4 = _dot(s * s, s * s) if N**2 < _INT64 else sum(value**4 for value in s.tolist())
     m4 = s4 - (6 * N - 8) * s2 + n * (3 * N**2 - 6 * N)  # N4 sum_i m_i^4
     m2 = s2 - n * N  # N (N - 1) sum_i m_i^2
     return float((n * N4 - 2 * (N - 2) * (N - 3) * m2 + m4) / (n * N4))
@@ -149,30 +148,35 @@ def _samples_sums(rows: PackedSpins) -> Integers:
     return np.asarray(2 * ones - rows.n)
 
 
-def _times(gram: Gram, vector: Integers) -> Integers:
-    """G v of whole numbers, exact; an array of Python's integers where 64 bits might not hold it."""
-    peak = int(np.abs(gram.diagonal()).max()) * int(np.abs(vector).max()) * len(vector)
-    kind = np.float64 if peak < _EXACT else np.int64 if peak < 2**63 else object
-    step = max(1, _BLOCK // len(gram))
-    parts = [
-        gram[start : start + step].astype(kind) @ vector.astype(kind) for start in range(0, len(gram), step)
-    ]
-    product = np.concatenate(parts)
-    return product if kind is object else product.astype(np.int64)
+def _walk(gram: Gram, vector: Integers) -> tuple[int, Integers, Integers]:
+    """The sum of squares of G, G 1 and G v, exact, in one walk through G; v is not larger than the rows are long."""
+    k, peak = len(gram), int(gram[0, 0])
+    largest = peak * k * max(int(np.abs(vector).max()), 1)
+    # Python's own integers where 64 bits might not hold a sum.
+    kind = np.float64 if largest < _EXACT else np.int64 if largest < _INT64 else object
+    step = max(1, _CONVERTED // k)
+    factors = np.stack([np.ones(k, np.int64), vector], axis=1).astype(kind)
+    squares, parts = 0, []
+    for start in range(0, k, step):
+        block = gram[start : start + step].astype(np.float64)
+        squares += _sum_of_squares(block, peak)
+        parts.append((block if kind is np.float64 else block.astype(kind)) @ factors)
+    products = np.concatenate(parts)
+    along, product = (products if kind is object else products.astype(np.int64)).T
+    return squares, along, product
 
 
 def _dot(a: Integers, b: Integers) -> int:
+    largest = len(a) * int(np.abs(a).max()) * int(np.abs(b).max())
+    if largest < _INT64:
+        return int(a @ b)
     return sum(x * y for x, y in zip(a.tolist(), b.tolist(), strict=True))
 
 
-def _sum_of_squares(values: Gram, peak: int) -> int:
+def _sum_of_squares(values: Array, peak: int) -> int:
     """Exact sum of squares of whole numbers up to ``peak`` in absolute value."""
     flat = values.reshape(-1)
-    if peak >= 2**26:  # vectors of length n or N, or samples beyond number
+    step = _EXACT // peak**2
+    if step == 0:  # samples beyond number
         return sum(value * value for value in map(int, flat))
-    step = min(_BLOCK, _EXACT // peak**2)
-    total = 0
-    for start in range(0, flat.size, step):
-        block = flat[start : start + step].astype(np.float64)
-        total += int(block @ block)
-    return total
+    return sum(int(part @ part) for part in np.split(flat, range(step, flat.size, step)))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ Words = NDArray[np.uint64]
 Gram = NDArray[np.integer]  # int32, or int64 beyond 2^31 samples
 
 _WORD = 64  # spins
-_BLOCK = 2**20  # spins unpacked at a time: one megabyte
+_UNPACKED = 2**20  # spins unpacked at a time: one megabyte
 _FOR_BLAS = 2**32  # multiplications that take BLAS less time than it takes to load Numba
 _EXACT = 2**24  # whole numbers up to here, and so sums of that many ±1, are exact in float32
 _LARGEST_INT32 = 2**31 - 1
@@ -45,7 +46,7 @@ class PackedSpins:
         N, n = up.shape
         width = -(-n // _WORD)
         packed = np.zeros((N, 8 * width), np.uint8)
-        step = max(1, _BLOCK // n)
+        step = max(1, _UNPACKED // n)
         for start in range(0, N, step):
             bits = np.packbits(up[start : start + step] > 0, axis=1, bitorder="little")
             packed[start : start + step, : bits.shape[1]] = bits
@@ -79,12 +80,14 @@ class PackedSpins:
 
     def blocks(self, step: int | None = None) -> Iterator[Spins]:
         """The same, some rows at a time."""
-        step = step or max(1, _BLOCK // self.n)
+        step = step or max(1, _UNPACKED // self.n)
         for start in range(0, len(self), step):
             yield self[start : start + step].unpack()
 
     def sums(self) -> Integers:
         """Of each spin over the samples."""
+        if not _by_blas(len(self) * self.n * _WORD):
+            return np.asarray(2 * np.bitwise_count(self.transposed).sum(axis=1, dtype=np.int64) - len(self))
         total = np.zeros(self.n, np.int64)
         for spins in self.blocks():
             total += spins.sum(axis=0, dtype=np.int32)
@@ -102,10 +105,11 @@ class PackedSpins:
         N, n = len(self), self.n
         if _by_blas(n * n * N):
             return _product((spins.T for spins in self.blocks(max(1, 2**24 // n))), N, n)
-        return _counted(self.transposed(), N)
+        return _counted(self.transposed, N)
 
+    @cached_property
     def transposed(self) -> Words:
-        """Bits of the samples of each spin, (n, ceil(N/64))."""
+        """Bits of the samples of each spin, (n, ceil(N/64)); as large as the rows."""
         from ._popcount import transpose
 
         return transpose(self.words)[: self.n]
@@ -125,11 +129,16 @@ def _product(blocks: Iterator[Spins], length: int, k: int) -> Gram:
 
 
 def _counted(words: Words, length: int) -> Gram:
-    from ._popcount import differences
+    """By counting bits, in pieces of so many words that 32 bits hold the sums."""
+    from ._popcount import products
 
-    gram = differences(words).astype(integers_up_to(length), copy=False)
-    gram *= -2
-    gram += length
+    if length <= _LARGEST_INT32:
+        return products(words, length)
+    step = _LARGEST_INT32 // _WORD
+    gram = np.zeros((len(words), len(words)), np.int64)
+    for start in range(0, words.shape[1], step):
+        part = words[:, start : start + step]
+        gram += products(part, min(_WORD * part.shape[1], length - _WORD * start))
     return gram
 
 

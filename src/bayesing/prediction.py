@@ -49,8 +49,8 @@ from .types import Array, Indices, Spins
 
 MAX_EXACT = 15  # spins; 2^15 states, and 455 triplets of them
 MOST = {2: 500_000, 3: 20_000}  # pairs and triplets that are compared
-_BLOCK = 2**22  # numbers in memory at a time
-_MANY = 1e9  # samples, to take the leading order of a variance
+_NUMBERS = 2**22  # numbers in memory at a time
+_LEADING_ORDER = 1e9  # samples, to take the leading order of a variance
 _SINGLE = 300  # samples of the model from which correlations between residuals are taken
 
 
@@ -197,7 +197,7 @@ def estimate(spins: Spins, groups: list[Indices]) -> Moments:
     C = PackedSpins.of(spins).spins_gram() / N - np.outer(m, m)
     T = np.zeros(len(tuples_of(groups, 3)))
     if groups:
-        step = max(1, _BLOCK // n)
+        step = max(1, _NUMBERS // n)
         for start in range(0, N, step):
             d = spins[start : start + step] - m
             T += _third(d.astype(np.float32), np.ones(len(d), np.float32), groups)
@@ -281,12 +281,14 @@ def _compare(
     by_slope = deviation[random] * error
 
     gram, along, tilt = np.zeros((len(single), len(single))), np.zeros(len(single)), np.zeros(len(single))
-    step = _BLOCK // _SINGLE
+    step = _NUMBERS // _SINGLE
     for start in range(0, len(random), step):
         part = random[start : start + step]
         there = slice(start, start + step)
         chosen = Moments(noise.m, noise.C, noise.T[part] if index.shape[1] == 3 else noise.T)
-        y = contributions(index[part], chosen, single) / np.sqrt(variance(index[part], chosen, _MANY) * _MANY)
+        y = contributions(index[part], chosen, single) / np.sqrt(
+            variance(index[part], chosen, _LEADING_ORDER) * _LEADING_ORDER
+        )
         gram += y @ y.T
         along += y @ rho[there]
         tilt += y @ by_slope[there]

@@ -28,7 +28,7 @@ from .types import Array, Indices, Integers, Spins
 
 _ALL_ONES = "1"  # the encoding of numbers that are all 1, which agrees with both others
 _NUMBERS = ("±1", "0/1")  # encodings of numbers: -1 and 0 in the same data would be two names of one value
-_BLOCK = 2**21  # numbers standardised at a time: 16 megabytes
+_STANDARDISED = 2**21  # numbers standardised at a time: 16 megabytes
 
 
 class Folded(NamedTuple):
@@ -42,9 +42,9 @@ class Folded(NamedTuple):
 class SpinStatistics:
     """N samples of n spins, as rows of bits or folded into sums and products; ``names`` are those of the columns.
 
-    >>> stats = SpinStatistics.of([[1, 1, -1], [1, -1, 1]]) + SpinStatistics.of([[-1, 1, 1], [1, 1, -1]])
+    >>> stats = SpinStatistics.of([[1, 1, -1], [1, -1, 1]]) + SpinStatistics.of([[-1, 1, 1], [1, 1, 1]])
     >>> stats.N, stats.sums.tolist(), stats.moments.M
-    (4, [2, 2, 0], 0.3333333333333333)
+    (4, [2, 2, 2], 0.5)
     """
 
     N: int
@@ -196,7 +196,7 @@ class SpinStatistics:
     def largest_pair_sum(self, offset: float) -> float:
         """``N max_{i<j} |d_ij - offset|``, d_ij the mean of S_i S_j."""
         spins = None if self.N > self.n else self.spins().astype(np.float32)
-        largest, step = 0.0, max(1, _BLOCK // self.n)
+        largest, step = 0.0, max(1, _STANDARDISED // self.n)
         for start in range(0, self.n - 1, step):
             part = slice(start, start + step)
             sums = self.cross[part, start:] if spins is None else spins[:, part].T @ spins[:, start:]
@@ -218,7 +218,7 @@ class SpinStatistics:
             D /= np.sqrt(np.outer(v, v))
             return np.asarray(D)
         D = np.zeros((self.N, self.N))
-        spins, step = self.spins(), max(1, _BLOCK // self.N)
+        spins, step = self.spins(), max(1, _STANDARDISED // self.N)
         for start in range(0, self.n, step):
             part = slice(start, start + step)
             Z = (spins[:, part] - m[part]) / np.sqrt(v[part])

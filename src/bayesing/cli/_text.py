@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from ..calibration import Interval
     from ._shown import Shown, ShownCouplings
 
-LARGEST = 3  # couplings in the text: a first impression, since all of them are in the file
+IN_TEXT = 3  # couplings in the text: a first impression, since all of them are in the file
 
 _CASES = {
     "zero": "; the evidence has its maximum at gamma = 0",
@@ -59,7 +59,7 @@ def couplings_as_text(found: ShownCouplings, encoding: str) -> str:
         penalty = "" if found.penalty is None else f", penalty {found.penalty:.4g}"
         J = math.sqrt(found.gamma)
         lines.append(f"  J        {J:.4f}    {found.prior} prior of variance J^2/n{penalty}")
-    for k, edge in enumerate(found.strongest[:LARGEST]):
+    for k, edge in enumerate(found.strongest[:IN_TEXT]):
         title = "" if k else "largest"
         lines.append(f"  {title:9}{edge.J:+.4f} ± {edge.error:.4f}    {edge.name_i}, {edge.name_j}")
     return "\n".join(lines)

@@ -10,6 +10,7 @@ from ._method import CouplingMethod, Couplings, DenseCouplings, Strength
 
 __all__ = ["METHODS", "CouplingMethod", "Couplings", "DenseCouplings", "Strength"]
 
+#: All methods, in the order in which tables and messages list them.
 METHODS: tuple[CouplingMethod, ...] = (
     spectral.METHOD,
     pseudolikelihood.METHOD,

@@ -89,13 +89,13 @@ class CouplingMethod:
     """
 
     name: str
-    about: str  # what it is, in a line
+    about: str  #: What it is, in a line.
     fit: Callable[[SpinStatistics, Strength | None, str], Couplings]
-    needs_rows: bool = False  # whether sums and products are not enough
-    least_samples: int = 2
-    priors: tuple[str, ...] = ()
-    searches: bool = False  # whether it goes through all samples again and again
-    holds: str = ""  # where, in a line
+    needs_rows: bool = False  #: Whether sums and products are not enough.
+    least_samples: int = 2  #: N from which it works at all.
+    priors: tuple[str, ...] = ()  #: Names of the priors that it has; none for methods without a prior.
+    searches: bool = False  #: Whether it goes through all samples again and again.
+    holds: str = ""  #: Where it holds, in a line.
 
 
 def no_couplings(stats: SpinStatistics, strength: Strength, penalty: float | None = None) -> DenseCouplings:

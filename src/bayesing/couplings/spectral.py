@@ -40,7 +40,7 @@ from ..statistics import SpinStatistics
 from ..types import Array, Indices
 from ._method import CouplingMethod, Couplings, Strength, no_couplings
 
-_BLOCK = 2**22  # couplings at a time
+_AT_A_TIME = 2**22  # couplings at a time
 _DENSE = 3000  # spins up to which all couplings are kept once they are formed
 
 
@@ -70,7 +70,7 @@ class Posterior:
 
     def blocks(self) -> Iterator[tuple[Indices, Array, Array]]:
         """All rows, some at a time: their numbers, means and standard deviations."""
-        step = self.n if self.n <= _DENSE else max(1, _BLOCK // self.n)
+        step = self.n if self.n <= _DENSE else max(1, _AT_A_TIME // self.n)
         for start in range(0, self.n, step):
             chosen = np.arange(start, min(start + step, self.n))
             yield chosen, *self.rows(slice(start, start + step))

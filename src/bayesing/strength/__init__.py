@@ -10,6 +10,7 @@ from ._method import Estimate, Evidence, Method, Options
 
 __all__ = ["METHODS", "Estimate", "Evidence", "Method", "Options"]
 
+#: All methods, in the order in which tables and messages list them.
 METHODS: tuple[Method, ...] = (
     spectral.METHOD,
     susceptibility.METHOD,

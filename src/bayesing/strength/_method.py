@@ -76,19 +76,18 @@ class Method:
     """
 
     name: str
-    about: str  # what it is, in a line
+    about: str  #: What it is, in a line.
     fit: Callable[[SpinStatistics, Options], Estimate]
     statistic: Callable[[Estimate, float, Options], Statistic]
-    needs_rows: bool = False  # whether sums and products are not enough
-    least_samples: int = 4
-    priors: tuple[str, ...] = ("gaussian",)
-    mean_coupling: bool = False  # whether it can estimate J0
-    evidence: bool = False  # whether its estimates have an evidence
-    saturates: bool = False  # gamma cannot grow beyond the edge of the spin glass
-    biased: bool = (
-        False  # gamma is off even where theory holds, so that calibration starts from another method's
-    )
-    holds: str = ""  # where, in a line
+    needs_rows: bool = False  #: Whether sums and products are not enough.
+    least_samples: int = 4  #: N from which it works at all.
+    priors: tuple[str, ...] = ("gaussian",)  #: Names of the priors for which it holds.
+    mean_coupling: bool = False  #: Whether it can estimate J0.
+    evidence: bool = False  #: Whether its estimates have an evidence.
+    saturates: bool = False  #: Whether gamma cannot grow beyond the edge of the spin glass.
+    #: Whether gamma is off even where theory holds, so that calibration starts from another method's.
+    biased: bool = False
+    holds: str = ""  #: Where it holds, in a line.
 
 
 def with_field(

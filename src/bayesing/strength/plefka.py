@@ -332,5 +332,5 @@ METHOD = Method(
     evidence=True,
     saturates=True,
     biased=True,
-    holds="N about 0.4 n where H = 0, few samples where not",
+    holds="N of about 0.4 n without a field, few samples with a field",
 )

@@ -36,7 +36,7 @@ from ..conditionals import curvature, log_conditional, slope
 from ..exceptions import InputError
 from ..statistics import SpinStatistics
 from ..threads import threads_for
-from ..types import Array, Spins
+from ..types import Array
 from ._method import Estimate, Method, Options, Statistic
 
 LOWEST = 1e-4  # of gamma: J = 0.01
@@ -74,11 +74,12 @@ class ConditionalEvidence:
 class Conditionals:
     """The regressions of all spins; ``F`` is a working copy of the spins."""
 
-    def __init__(self, spins: Spins) -> None:
+    def __init__(self, stats: SpinStatistics) -> None:
+        spins = stats.spins()
         self.F = spins.astype(np.float64)
         self.single = spins.astype(np.float32)  # for the two costly products, which need not be more precise
         self.N, self.n = spins.shape
-        self.gram = self.F @ self.F.T if self.N < self.n else None
+        self.gram = stats.gram.astype(np.float64) if self.N < self.n else None
 
     def evidence(self, i: int, gamma: float, start: Array | None = None) -> ConditionalEvidence:
         """ln E_i(gamma), in the smaller of the two spaces."""
@@ -201,7 +202,7 @@ def fit_pseudolikelihood(
     scale = stats.n / n
     k = n if n_targets is None else min(count("n_targets", n_targets, 2), n)
     targets = np.arange(n) if k == n else generator(seed).permutation(n)[:k]
-    conditionals = Conditionals(kept.spins())
+    conditionals = Conditionals(kept)
     last: dict[int, tuple[float, ConditionalEvidence]] = {}
 
     def evidence(log_gamma: float, i: int) -> ConditionalEvidence:
@@ -237,10 +238,10 @@ def fit_pseudolikelihood(
     )
 
 
-def score_at(stats: SpinStatistics, gamma: float, n_targets: int | None = None) -> float:
+def score_per_spin(stats: SpinStatistics, gamma: float, n_targets: int | None = None) -> float:
     """The mean of d ln E_i / d ln gamma at a given gamma, over all spins or the first ``n_targets`` that vary."""
     kept = stats.kept
-    conditionals = Conditionals(kept.spins())
+    conditionals = Conditionals(kept)
     own = gamma * kept.n / stats.n
     return float(np.mean([conditionals.evidence(i, own).score for i in range(kept.n)[:n_targets]]))
 
@@ -284,7 +285,7 @@ def _fit(stats: SpinStatistics, options: Options) -> Estimate:
 
 def _statistic(found: Estimate, gamma: float, options: Options) -> Statistic:
     """The score at this method's own gamma, if there is one: it is not that of others."""
-    return partial(score_at, gamma=found.gamma or gamma, n_targets=MANY_SPINS)
+    return partial(score_per_spin, gamma=found.gamma or gamma, n_targets=MANY_SPINS)
 
 
 METHOD = Method(

@@ -53,7 +53,7 @@ from ..statistics import SpinStatistics
 from ..types import Array
 from ._method import Estimate, Evidence, Method, Options, Statistic, with_field
 
-LARGEST = 25.0  # of g
+LARGEST_G = 25.0  # of g
 _LAW_ENDS = 0.9  # g up to which the law of the spectrum is used
 _FADED_OUT = 1.3  # g from which nothing is made of it
 
@@ -191,19 +191,19 @@ def fit_spectral(stats: SpinStatistics, without_mean: bool = False) -> SpectralF
             f'method="{METHOD.name}" needs at least {METHOD.least_samples} samples: found {stats.N}.'
         )
 
-    def score_at(u: float) -> float:
+    def own_score(u: float) -> float:
         return score(math.exp(u), spectrum)
 
     def excess(u: float) -> float:
-        return score_at(u) - mean_score(math.exp(u), nu, n)
+        return own_score(u) - mean_score(math.exp(u), nu, n)
 
     # The smallest g is well below 2/N, what noise amounts to.
-    ends = math.log(min(0.03**2, 0.05 / nu)), math.log(LARGEST)
+    ends = math.log(min(0.03**2, 0.05 / nu)), math.log(LARGEST_G)
     grid = np.linspace(*ends, 16).tolist()
     k = int(np.argmax([log_evidence(math.exp(u), spectrum) for u in grid]))
-    mode = _falls(score_at, grid[k], 0.1, ends)
+    mode = _falls(own_score, grid[k], 0.1, ends)
     peak = _falls(excess, mode, 0.05, ends)
-    zero, bound = peak == ends[0], {ends[0]: 0.0, ends[1]: LARGEST * scale}.get(peak)
+    zero, bound = peak == ends[0], {ends[0]: 0.0, ends[1]: LARGEST_G * scale}.get(peak)
     # Slopes in g, of excess/g, which also exist at g = 0. As for any score, the variance is that of the slope.
     g = math.exp(peak)
     near = (0.5 / nu, 1 / nu) if zero else (g * 0.99, g * 1.01)
@@ -217,7 +217,7 @@ def fit_spectral(stats: SpinStatistics, without_mean: bool = False) -> SpectralF
     )
 
 
-def score_at(stats: SpinStatistics, gamma: float, without_mean: bool = False) -> float:
+def score_per_pair(stats: SpinStatistics, gamma: float, without_mean: bool = False) -> float:
     """The score per pair at a given gamma: without a search, it tells as much of the data's gamma as the maximum."""
     spectrum = stats.spectrum_without_mean if without_mean else stats.spectrum
     return score(gamma / spectrum.scale, spectrum) * 2 / (spectrum.n * (spectrum.n - 1))
@@ -231,7 +231,7 @@ def _falls(f: Callable[[float], float], u: float, step: float, ends: tuple[float
         if v == u:
             return u
         if sign * f(v) <= 0:
-            return root(f, u, v, 1e-8)
+            return root(f, u, v, 1e-10)
         u, step = v, 1.5 * step
 
 
@@ -277,7 +277,7 @@ def _fit(stats: SpinStatistics, options: Options) -> Estimate:
 
 
 def _statistic(found: Estimate, gamma: float, options: Options) -> Statistic:
-    return partial(score_at, gamma=gamma, without_mean=options.mean_coupling)
+    return partial(score_per_pair, gamma=gamma, without_mean=options.mean_coupling)
 
 
 METHOD = Method(

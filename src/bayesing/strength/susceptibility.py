@@ -103,5 +103,5 @@ METHOD = Method(
     priors=("gaussian", "laplace"),
     mean_coupling=True,
     saturates=True,
-    holds="the same, any prior; no eigendecomposition",
+    holds="any N, any fields, any prior, up to the spin glass; no eigendecomposition",
 )

@@ -1,0 +1,97 @@
+"""A method is one thing: a file, a line in a tuple, and nothing else in the house names it."""
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bayesing as bs
+from bayesing import couplings, strength
+
+import sixth
+from commands import run_here
+
+SOURCE = Path(bs.__file__).parent
+SIM = bs.simulate(n_spins=40, n_samples=60, J=0.4, seed=1, sweeps=3)
+
+
+@pytest.fixture
+def with_sixth(monkeypatch):
+    monkeypatch.setattr(strength, "METHODS", (*strength.METHODS, sixth.METHOD))
+
+
+@pytest.fixture
+def data(tmp_path):
+    np.save(tmp_path / "data.npy", SIM.spins)
+    return str(tmp_path / "data.npy")
+
+
+def printed(*arguments):
+    result = run_here(*arguments)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+@pytest.mark.usefixtures("with_sixth")
+def test_a_sixth_method_is_known_everywhere(data, tmp_path):
+    eb = bs.EmpiricalBayes("sixth").fit(SIM.spins)
+    assert eb.method_ == "sixth" and eb.gamma_ == pytest.approx(
+        sixth.gamma_of(bs.SpinStatistics.of(SIM.spins))
+    )
+    found = eb.interval(n_simulations=40)
+    assert found.J[0] < 0.4 < found.J[1]
+    answer = json.loads(printed("fit", data, "--method", "sixth", "--json"))
+    assert answer["method"] == "sixth" and answer["J"] == eb.J_
+    assert answer["J"] == json.loads(printed("fit", data, "--method", "sixth", "--batch", "7", "--json"))["J"]
+    assert "sixth" in printed("fit", "--help")
+    output = tmp_path / "report.html"
+    printed("report", data, "--method", "sixth", "--simulations", "0", "-o", str(output))
+    assert "sixth: as asked" in output.read_text()
+    with pytest.raises(ValueError, match='method="sixth" needs at least 5 samples: found 4'):
+        bs.EmpiricalBayes("sixth").fit(SIM.spins[:4])
+    with pytest.raises(ValueError, match='mean_coupling must be False with method="sixth"'):
+        bs.EmpiricalBayes("sixth", mean_coupling=True).fit(SIM.spins)
+
+
+def test_an_unknown_name_raises_everywhere(data):
+    for estimator in (bs.EmpiricalBayes("sixth"), bs.BoltzmannMachine("sixth")):
+        with pytest.raises(ValueError, match=r"method must be one of auto, spectral, .*: found 'sixth'"):
+            estimator.fit(SIM.spins)
+    for arguments in (["fit", data], ["couplings", data, "-o", data + ".csv"], ["report", data]):
+        result = run_here(*arguments, "--method", "sixth")
+        assert result.exit_code == 2 and "method must be one of auto, spectral, " in result.output
+
+
+def names_in(path, names):
+    """Names of methods that stand in quotes in a file: in code, docstrings and messages."""
+    text = path.read_text(encoding="utf-8")
+    found = set(re.findall(rf"""["'“]({"|".join(names)})["'”]""", text))
+    if path.suffix == ".py":
+        constants = {node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)}
+        found |= {name for name in names if name in constants}
+    return found
+
+
+def test_nobody_else_names_a_method():
+    """But for a method's own file, the tuples, which import modules, and the rules of "auto"."""
+    names = sorted({method.name for method in (*strength.METHODS, *couplings.METHODS)})
+    own = {"mean_field.py": {"naive_mean_field", "tap", "independent_pair"}}
+    elsewhere = {}
+    for path in SOURCE.rglob("*"):
+        if path.suffix not in (".py", ".html", ".toml", ".css") or path == SOURCE / "choice.py":
+            continue
+        found = names_in(path, names)
+        if path.parent in (SOURCE / "strength", SOURCE / "couplings"):
+            found -= own.get(path.name, {path.stem})
+        if found:
+            elsewhere[str(path.relative_to(SOURCE))] = sorted(found)
+    assert elsewhere == {}
+
+
+def test_the_search_for_names_can_fail(tmp_path):
+    path = tmp_path / "x.py"
+    path.write_text('def f(m):\n    """Take "tap"."""\n    return m == \'exact\' or "spectral law"\n')
+    assert names_in(path, ["tap", "exact", "spectral"]) == {"tap", "exact"}
