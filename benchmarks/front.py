@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 import joblib
 
+from bayesing.cli._progress import Cells, Progress
 from bayesing.experiments.cells import CellFolder, Task, csv_bytes
-from bayesing.experiments.display import Display
 from bayesing.files import writing
 
 from methods import method_names
@@ -91,8 +91,12 @@ def run(part: Part, cells: CellFolder, folder: Path) -> None:
     tasks = part.tasks(settings)
     names = [task.name for task in tasks]
     if tasks:
-        with Display(tasks, cells.finished(names), cells.folder) as progress:
-            cells.run(tasks, progress)
+        done = cells.finished(names)
+        with Progress("", keep=True) as progress:
+            progress.line(
+                f"{len(tasks) - len(done)} of {len(tasks)} cells to compute, results in {cells.folder}"
+            )
+            cells.run(tasks, Cells(progress, tasks, done))
     folder.mkdir(parents=True, exist_ok=True)
     print(f"\n{cells.folder.name}", flush=True)
     part.finish(settings, {name: cells.read(name) for name in names}, folder)

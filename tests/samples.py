@@ -1,5 +1,8 @@
 """Spins to test with."""
 
+from copy import copy
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import strategies as st
 from scipy.stats import chi2
@@ -18,6 +21,14 @@ def random_spins(N, n, seed=0, p=0.7):
 def stats(X):
     """The data object of an array."""
     return bs.SpinStatistics.of(X)
+
+
+def with_answer(eb, diagnosis=None, **changes):
+    """A fitted estimator with another diagnosis, or with other numbers in its estimate."""
+    found, known = copy(eb), eb.answer_
+    estimate = replace(known.estimate, **changes)
+    found._answer = replace(known, estimate=estimate, diagnosis=diagnosis or known.diagnosis)
+    return found
 
 
 spin_arrays = st.integers(2, 9).flatmap(

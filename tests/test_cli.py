@@ -239,14 +239,17 @@ def test_fit_in_batches(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     X = bs.simulate(n_spins=6, n_samples=90, J=0.8, H=0.2, seed=1).spins
     np.savetxt(tmp_path / "x.csv", (X + 1) // 2, fmt="%d", delimiter=",")
-    expected = bs.EmpiricalBayes().fit_moments(bs.SpinMoments.of(X))
+    expected = bs.EmpiricalBayes().fit(X)
     result = run_here("fit", "x.csv", "--batch", 40, "--json")
     answer = json.loads(result.stdout)
-    assert result.stderr == "" and answer["method"] == "susceptibility" and answer["encoding"] == "0/1"
+    assert result.stderr == "" and answer["method"] == expected.method_ and answer["encoding"] == "0/1"
     assert (answer["J"], answer["H"], answer["J_error"]) == (expected.J_, expected.H_, expected.J_error_)
     for arguments, message in [
         (["--batch", 0], "rows must be at least 1"),
-        (["--batch", 9, "--method", "spectral"], "found spectral, which needs all spins at once"),
+        (
+            ["--batch", 9, "--method", "pseudolikelihood"],
+            "found pseudolikelihood, which needs all rows at once",
+        ),
         (["--batch", 9, "--missing", "drop-spins"], "one of error, drop-samples: found 'drop-spins'"),
     ]:
         result = run_here("fit", "x.csv", *arguments)
@@ -255,13 +258,13 @@ def test_fit_in_batches(tmp_path, monkeypatch):
 
 def test_data_beyond_memory_are_read_in_batches_and_it_is_said(data, monkeypatch):
     monkeypatch.setattr("bayesing.io.memory_available", lambda: 1000)
-    moments = bs.SpinMoments.of(np.load(data)["spins"])
+    expected = bs.EmpiricalBayes().fit(np.load(data)["spins"])
     result = run_here("fit", data, "--json")
-    assert json.loads(result.stdout)["J"] == bs.EmpiricalBayes().fit_moments(moments).J_
+    assert json.loads(result.stdout)["J"] == expected.J_
     assert result.stderr.startswith("note: the data need about") and "read in batches" in result.stderr
     assert json.loads(result.stdout)["notes"] == [result.stderr.removeprefix("note: ").strip()]
-    result = run_here("fit", data, "--json", "--method", "spectral")
-    assert json.loads(result.stdout)["method"] == "spectral"
+    result = run_here("fit", data, "--json", "--method", "pseudolikelihood")
+    assert json.loads(result.stdout)["method"] == "pseudolikelihood"
     assert result.stderr.startswith("note: the data need about") and "batches" not in result.stderr
 
 

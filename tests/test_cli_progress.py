@@ -6,6 +6,7 @@ import pytest
 from rich.console import Console
 
 from bayesing.cli._progress import Cells, Progress
+from bayesing.experiments.cells import Task
 
 from commands import run_here
 
@@ -69,22 +70,23 @@ def test_the_time_left_is_known_for_slow_cells_too(seconds):
     now = 0.0
     progress = Progress("", console=terminal())
     progress.bar.get_time = lambda: now
-    cells = Cells(progress, dict.fromkeys(range(5), 1.0), {0, 1})
-    for cell in (2, 3):
+    tasks = [Task(str(k), bytes) for k in range(5)]
+    cells = Cells(progress, tasks, {"0", "1"})
+    for task in tasks[2:4]:
         now += seconds
-        cells(cell, 1.0)
+        cells(task)
     assert progress.bar.tasks[0].time_remaining == pytest.approx(seconds, abs=1)
 
 
 def test_cells_are_counted_and_said_now_and_then(capsys):
+    tasks = [Task(str(k), bytes, 10.0 if k == 30 else 1.0) for k in range(31)]
     with Progress("") as progress:
-        cells = Cells(progress, dict(enumerate([1.0] * 30 + [10.0])), set(range(6)))
-        task = progress.bar.tasks[0]
-        assert (task.description, task.completed, task.total) == ("6/31 cells", 6.0, 40.0)
-        for cell in range(6, 30):
-            cells(cell, 1.0)
-        cells(30, 10.0)
-        assert (task.description, task.completed) == ("31/31 cells", 40.0)
+        cells = Cells(progress, tasks, {str(k) for k in range(6)})
+        bar = progress.bar.tasks[0]
+        assert (bar.description, bar.completed, bar.total) == ("6/31 cells", 6.0, 40.0)
+        for task in tasks[6:]:
+            cells(task)
+        assert (bar.description, bar.completed) == ("31/31 cells", 40.0)
     lines = [f"{k}/31 cells, {100 * k / 40:.0f}% of the work" for k in range(10, 31, 4)]
     assert capsys.readouterr().err.splitlines() == [*lines, "31/31 cells, 100% of the work"]
 

@@ -1,14 +1,16 @@
 """How commands read DATA."""
 
-from collections import Counter
-from pathlib import Path
+import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 import bayesing as bs
-from bayesing.cli import _reading
-from bayesing.cli._reading import MOST_MEMORY, Reading, beyond_memory, names_in, read, read_moments
+from bayesing import strength
+from bayesing.cli._methods import batch_methods
+from bayesing.cli._reading import Reading, names_in, read, read_batches
 
 from commands import run_here
 from samples import random_spins
@@ -22,19 +24,6 @@ def table(tmp_path):
     path = tmp_path / "x.csv"
     np.savetxt(path, X, fmt="%d", delimiter=",", header="a,b,c,d", comments="")
     return path
-
-
-@pytest.fixture
-def opened(monkeypatch):
-    """How often each file was opened."""
-    count, plain = Counter(), Path.open
-
-    def counting(path, *arguments, **options):
-        count[path.name] += 1
-        return plain(path, *arguments, **options)
-
-    monkeypatch.setattr(Path, "open", counting)
-    return count
 
 
 def test_notes_are_kept_and_said(table, capsys):
@@ -51,52 +40,88 @@ def test_a_report_has_its_own_words_for_copies(table, capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_moments_in_batches_are_those_of_all_samples(table, capsys):
-    moments, last = read_moments(str(table), Reading(drop_columns=("d",)), 7)
-    expected = bs.SpinMoments.of(bs.read_spins(table, drop_columns=["d"]).spins)
-    assert (moments.N, moments.M, moments.C2) == (40, expected.M, expected.C2)
-    assert len(last.notes) == 1 and last.names == ("a", "b", "c")
-    assert capsys.readouterr().err == f"note: {last.notes[0]}\n"
+def test_batches_are_all_samples_with_the_same_notes(table, capsys):
+    found, whole = read_batches(str(table), Reading(), 7), read(str(table), Reading())
+    assert found.statistics.rows is None and whole.statistics.rows is not None
+    assert (found.statistics.N, found.statistics.names) == (40, tuple("abcd"))
+    np.testing.assert_array_equal(found.statistics.cross, whole.statistics.cross)
+    assert found.notes == whole.notes and found.encoding == whole.encoding == "±1"
+    assert capsys.readouterr().err.splitlines() == [f"note: {note}" for note in 2 * found.notes]
+    fewer = read_batches(str(table), Reading(drop_columns=("d",)), 7)
+    assert fewer.statistics.names == ("a", "b", "c") and len(fewer.notes) == 1
 
 
-@pytest.mark.parametrize(
-    "command", [["fit"], ["couplings", "-o", "J.csv"], ["report", "--simulations", "0", "--jobs", "1"]]
-)
-def test_a_table_is_opened_no_more_often_than_reading_takes(tmp_path, opened, monkeypatch, command):
+@pytest.mark.filterwarnings("default::bayesing.BoundWarning")
+@pytest.mark.parametrize("method", batch_methods())
+def test_fits_in_batches_are_those_of_all_samples(tmp_path, monkeypatch, table, method):
+    """Also their notes: of a column that is constant, and of one that is a copy, unless the method cannot take it."""
+    monkeypatch.chdir(tmp_path)
+    np.savetxt("plain.csv", bs.simulate(n_spins=9, n_samples=60, J=0.6, H=0.1, seed=2).spins, "%d", ",")
+    for path in ["plain.csv", *["x.csv"] * (method != "inversion")]:
+        at_once = run_here("fit", path, "--method", method, "--json", "--seed", 1)
+        for rows in (7, 1000):
+            in_batches = run_here("fit", path, "--method", method, "--json", "--seed", 1, "--batch", rows)
+            assert at_once.exit_code == in_batches.exit_code == 0
+            assert json.loads(in_batches.stdout) == json.loads(at_once.stdout)
+            assert in_batches.stderr == at_once.stderr
+
+
+def test_methods_for_batches_are_those_that_need_no_rows():
+    names = {method.name for method in strength.METHODS if not method.needs_rows}
+    assert names == set(batch_methods()) - {"auto"} and len(names) > 2
+
+
+COMMANDS = [
+    ["fit"],
+    ["fit", "--batch", "20"],
+    ["couplings", "-o", "J.csv"],
+    ["report", "--simulations", "0", "--jobs", "1"],
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("memory", [None, 1000])
+def test_a_table_is_opened_twice_at_most(tmp_path, opens, monkeypatch, command, memory):
+    """Once to look at and once to read, whether or not it fits into memory."""
     monkeypatch.setattr("bayesing.report.write.pictures", lambda *_: [])
+    monkeypatch.setattr("bayesing.io.memory_available", lambda: memory)
     monkeypatch.chdir(tmp_path)
     np.savetxt("x.csv", bs.simulate(n_spins=6, n_samples=90, J=0.8, seed=1).spins, "%d", ",")
-    opened.clear()
-    bs.read_spins("x.csv")
-    needed = opened["x.csv"]
-    opened.clear()
+    opens.clear()
     assert run_here(*command, "x.csv").exit_code == 0
-    assert 0 < opened["x.csv"] == needed
+    assert 1 <= opens.count("x.csv") <= 2
 
 
-@pytest.mark.parametrize("name", ["x.csv", "x.npy"])
-def test_a_file_that_surely_fits_is_not_opened(tmp_path, opened, monkeypatch, name):
-    path, X = tmp_path / name, random_spins(30, 30)
-    np.save(path, X) if name == "x.npy" else np.savetxt(path, X, "%d", ",")
-    size = path.stat().st_size
-    assert bs.io.memory_of(path) <= MOST_MEMORY * size
-    opened.clear()
-    monkeypatch.setattr("bayesing.io.memory_available", lambda: MOST_MEMORY * size)
-    assert beyond_memory(str(path), Reading()) == "" and opened[name] == 0
-    monkeypatch.setattr("bayesing.io.memory_available", lambda: bs.io.memory_of(path))
-    assert beyond_memory(str(path), Reading()) == "" and opened[name] > 0
-    monkeypatch.setattr("bayesing.io.memory_available", lambda: 20_000)
-    assert beyond_memory(str(path), Reading()).endswith("of which 2e-05 GB are available")
+LOADED = (
+    "import sys; from bayesing.cli import cli; cli(sys.argv[1:], standalone_mode=False); print(*sys.modules)"
+)
 
 
-def test_too_little_memory_is_said_and_asked_for_once(table, monkeypatch, capsys):
+@pytest.mark.parametrize("method", ["auto", "plefka", "susceptibility"])
+def test_a_closed_form_loads_nothing_heavy(tmp_path, method):
+    np.savetxt(tmp_path / "x.csv", random_spins(40, 4), "%d", ",")
+    command = [sys.executable, "-c", LOADED, "fit", "x.csv", "--method", method]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    loaded = result.stdout.splitlines()[-1].split()
+    assert "bayesing.inference" in loaded and "numpy" in loaded
+    assert not {"sklearn", "numba", "matplotlib", "scipy.optimize", "pandas", "joblib"} & set(loaded)
+
+
+def test_too_little_memory_is_said(table, monkeypatch, capsys):
     monkeypatch.setattr("bayesing.io.memory_available", lambda: 1000)
-    beyond = beyond_memory(str(table), Reading())
-    read(str(table), Reading())
-    assert capsys.readouterr().err.startswith(f"note: {beyond}.\n")
-    monkeypatch.setattr(_reading, "beyond_memory", pytest.fail)
-    read(str(table), Reading(), beyond)
-    assert capsys.readouterr().err.startswith(f"note: {beyond}.\n")
+    size = f"{bs.io.memory_of(table) / 1e9:.2g} GB"
+    needed = f"note: the data need about {size} of memory, of which 1e-06 GB are available"
+    found = read(str(table), Reading())
+    assert capsys.readouterr().err.startswith(f"{needed}.\n") and found.statistics.rows is not None
+    found = read(str(table), Reading(), batches=True)
+    assert found.statistics.rows is None and found.notes[-1].endswith("only sums and products are kept.")
+    said = capsys.readouterr().err
+    assert f"{needed}, so that they are read in batches" in said and said.count("GB of memory") == 1
+    found = read(str(table), Reading(missing="drop-spins"), batches=True)  # which batches cannot do
+    assert found.statistics.rows is not None and capsys.readouterr().err.startswith(f"{needed}.\n")
+    monkeypatch.setattr("bayesing.io.memory_available", lambda: bs.io.memory_of(table))
+    read(str(table), Reading(), batches=True)
+    assert "GB" not in capsys.readouterr().err
 
 
 def test_names_of_columns():

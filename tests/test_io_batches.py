@@ -44,6 +44,20 @@ def test_the_encoding_of_batches_is_that_of_the_whole(tmp_path, monkeypatch, nam
     assert {batch.notes for batch in batches} == {whole.notes[:1]}
 
 
+def test_batches_of_numbers_and_words_make_one_whole(tmp_path, monkeypatch):
+    """The numbers of the first batches are all 1, which is either encoding; words go with both."""
+    monkeypatch.setattr(_text, "CHUNK", 10)
+    words, ones = random_spins(12, 2), np.array([1] * 8 + [0, 1, 0, 0])
+    rows = [f"{'yes' if a > 0 else 'no'},{b},{c > 0}" for (a, c), b in zip(words, ones, strict=True)]
+    path = write(tmp_path / "x.csv", "\n".join(rows) + "\n")
+    batches = list(read_batches(path, rows=4))
+    assert batches[0].encoding == "1 and yes/no and true/false"
+    found = bs.SpinStatistics.of_batches(batches)
+    whole = bs.SpinStatistics.of(read_spins(path))
+    assert found.encoding == whole.encoding == "0/1 and yes/no and true/false"
+    assert found.sums.tolist() == whole.sums.tolist() == [words[:, 0].sum(), 6, words[:, 1].sum()]
+
+
 def test_batches_without_missing_samples(tmp_path, monkeypatch):
     monkeypatch.setattr(_text, "CHUNK", 10)
     path = gaps_in(tmp_path / "x.csv")
@@ -82,26 +96,18 @@ def test_batches_of_no_rows(tmp_path):
         read_batches(tmp_path / "x.csv", rows=0)
 
 
-def moments_in_batches(path, rows):
-    accumulator = None
-    for batch in read_batches(path, rows):
-        accumulator = accumulator or bs.MomentAccumulator(batch.spins.shape[1])
-        accumulator.update(batch.spins)
-    return accumulator.moments()
-
-
 @pytest.mark.parametrize("name", ["x.npy", "x.csv", "x.csv.gz", "x.parquet"])
 def test_memory_is_that_of_a_batch_and_not_of_the_file(tmp_path, monkeypatch, name):
     small_chunks(monkeypatch, 2**14)
     peaks, spins = {}, random_spins(40_000, 20)
-    moments_in_batches(big(tmp_path / name, spins[:100]), 50)  # imports
+    bs.SpinStatistics.of_batches(read_batches(big(tmp_path / name, spins[:100]), 50))  # imports
     for N, rows in ((10_000, 1000), (40_000, 1000)):
         path = big(tmp_path / name, spins[:N])
         tracemalloc.start()
-        moments = moments_in_batches(path, rows)
+        found = bs.SpinStatistics.of_batches(read_batches(path, rows))
         peaks[N] = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert moments.N == N
+        assert found.N == N and found.rows is None
     assert peaks[40_000] < 20 * 1000 * 20 + 30 * 2**14 < 40_000 * 20 * 2
     assert peaks[40_000] < 1.1 * peaks[10_000] + 2**16
-    assert moments.C2 == bs.SpinMoments.of(spins).C2
+    assert found.moments.C2 == bs.SpinMoments.of(spins).C2

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bayesing.io import on_constant_spins, on_copies, read_batches, read_spins
-from bayesing.packed import PackedSpins
 
+from samples import stats
 from tables import HEADER, NAMES, WITHOUT_COLUMNS, WITHOUT_ROWS, X, gaps_in, lines, write
 
 KINDS = ["x.csv", "x.npy"] + [
@@ -99,9 +99,9 @@ def test_constant_spins_are_said(tmp_path):
 
 def test_copies_are_said_unless_by_accident():
     spins = np.random.default_rng(0).choice(np.array([-1, 1], np.int8), (30, 6))
-    assert on_copies(PackedSpins.of(spins)) == ()
+    assert on_copies(stats(spins).copies) == ()
     spins[:, 5], spins[:, 4], spins[:, 1], spins[:, 2] = spins[:, 0], -spins[:, 0], 1, -1
-    (note,) = on_copies(PackedSpins.of(spins))
+    (note,) = on_copies(stats(spins).copies)
     assert "(column 1 and column 5, column 1 and column 6)" in note
-    assert "('a' and 'e', 'a' and 'f')" in on_copies(PackedSpins.of(spins), list("abcdef"))[0]
-    assert on_copies(PackedSpins.of(spins[:9])) == ()
+    assert "('a' and 'e', 'a' and 'f')" in on_copies(stats(spins).copies, list("abcdef"))[0]
+    assert on_copies(stats(spins[:9]).copies) == ()

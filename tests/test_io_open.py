@@ -1,5 +1,4 @@
 import gzip
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,20 +8,6 @@ from bayesing.io import _layout, batches_of, memory_of, open_table, read_batches
 
 from samples import random_spins
 from tables import GAPS, big, lines, write
-
-
-@pytest.fixture
-def opens(monkeypatch):
-    """How often files were opened since, by name."""
-    opened = Path.open
-    seen = []
-
-    def counting(path, *arguments, **options):
-        seen.append(path.name)
-        return opened(path, *arguments, **options)
-
-    monkeypatch.setattr(Path, "open", counting)
-    return seen
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.csv.gz", "x.npy", "x.npz"])

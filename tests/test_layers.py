@@ -1,6 +1,7 @@
 """Imports point one way. The table is that of CONTRIBUTING.md; this test reads every import in the source."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import bayesing as bs
+from bayesing import couplings, strength
 
 SOURCE = Path(bs.__file__).parent
 
@@ -94,6 +96,12 @@ def test_every_module_has_a_row():
     assert {parts[0] for _, parts in modules()} == {name for row in ROWS for name in row}
 
 
+@pytest.mark.parametrize(("package", "order"), [("report", REPORT), ("experiments", EXPERIMENTS)])
+def test_every_module_has_its_place_in_the_order(package, order):
+    names = [parts[1] for _, parts in modules() if parts[0] == package and parts[1] != "__init__"]
+    assert sorted(names) == sorted(order)
+
+
 def test_imports_point_upward():
     edges = [(parts, found) for path, parts in modules() for found in imports(path, parts)]
     assert len(edges) > 15
@@ -114,6 +122,36 @@ def test_the_rule_can_fail():
     assert not allowed(("cli", "demo"), ("cli", "fit"))
     assert allowed(("cli", "_main"), ("cli", "fit")) and allowed(("cli", "fit"), ("cli", "_text"))
     assert allowed(("moments",), ("spins",)) and allowed(("strength", "plefka"), ("moments",))
+
+
+def test_methods_are_named_in_their_files_and_by_the_rules_of_choice_alone():
+    """A new method needs no change anywhere else."""
+    names = {method.name for method in (*strength.METHODS, *couplings.METHODS)}
+    quoted = re.compile(rf"""["'“]({"|".join(sorted(names))})["'”]""")
+    assert len(names) > 5 and quoted.search('of "tap".')
+    naming = set()
+    for path in SOURCE.rglob("*.*"):
+        if path.suffix in (".py", ".jinja", ".css") and quoted.search(path.read_text(encoding="utf-8")):
+            naming.add(path.relative_to(SOURCE).parts[0])
+    assert naming == {"strength", "couplings", "choice.py"}
+
+
+def attributes_set_from_outside(code):
+    """What is assigned to fitted or private attributes of anything but self: their names say that they are."""
+    for node in ast.walk(ast.parse(code)):
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        for target in (t for whole in targets for t in getattr(whole, "elts", [whole])):
+            if isinstance(target, ast.Attribute) and (target.attr.endswith("_") or target.attr[0] == "_"):
+                owner = target.value
+                if not (isinstance(owner, ast.Name) and owner.id == "self"):
+                    yield target.attr
+
+
+def test_nothing_writes_into_a_fitted_estimator():
+    written = "bm.reason_ = 'x'\na, eb.J_ = 1, 2\neb._answer += 1\nself.H_ = 0\nbm.method = 'x'"
+    assert [*attributes_set_from_outside(written)] == ["reason_", "J_", "_answer"]
+    for path, _ in modules():
+        assert [*attributes_set_from_outside(path.read_text())] == [], path
 
 
 def loaded_after(code):

@@ -19,10 +19,9 @@ from bayesing.plots._spectrum import largest_of_noise, marchenko_pastur
 from bayesing.plots._style import name_of
 from bayesing.prediction import predict
 from bayesing.replica import at_line
-from bayesing.spectrum import spectrum_of
 from bayesing.strength.spectral import law
 
-from samples import random_spins
+from samples import random_spins, stats, with_answer
 
 
 @pytest.fixture
@@ -181,8 +180,8 @@ def test_a_mean_coupling_acts_as_a_field(ax, sim):
 @pytest.mark.parametrize("J", [0.0, 50.0, math.inf])
 def test_any_strength_is_in_the_picture(ax, sim, J):
     eb = bs.EmpiricalBayes().fit(sim.spins)
-    eb.J_, eb.J_error_, eb.H_ = J, math.nan if J == 50 else math.inf, -math.inf if math.isinf(J) else -9.0
-    plots.phase_diagram(ax, eb)
+    error, H = math.nan if J == 50 else math.inf, -math.inf if math.isinf(J) else -9.0
+    plots.phase_diagram(ax, with_answer(eb, gamma=J**2, gamma_error=error, H=H))
     x, y = ax.containers[0].lines[0].get_xydata()[0]
     assert ax.get_xlim()[0] <= x <= ax.get_xlim()[1] and ax.get_ylim()[0] <= y <= ax.get_ylim()[1]
     assert ("unbounded" in texts(ax)) == math.isinf(J)
@@ -242,7 +241,7 @@ def test_the_spectrum_is_that_of_the_correlation_matrix(ax):
 def test_a_spectrum_that_is_known_makes_the_same_picture(N, monkeypatch):
     X = bs.simulate(40, N, J=0.7, H=0.3, seed=3).spins
     drawn = []
-    for data in (X, spectrum_of(X)):
+    for data in (X, stats(X).spectrum):
         figure, ax = plt.subplots()
         plots.correlation_spectrum(ax, data, gamma=0.49)
         drawn.append(

@@ -1,4 +1,3 @@
-import copy
 import math
 from dataclasses import replace
 
@@ -14,7 +13,7 @@ from bayesing.report.notes import notes
 from bayesing.report.request import Choices, Source
 from bayesing.report.tables import headline
 
-from samples import ENDLESS, FREE, random_spins
+from samples import ENDLESS, FREE, random_spins, stats, with_answer
 
 
 def said(a):
@@ -38,11 +37,11 @@ def test_the_typical_size_of_a_coupling_is_said(made):
     ids=["two samples", "three samples", "two spins vary", "two spins", "no couplings"],
 )
 def test_data_with_little_in_them_have_an_answer(X, sentence):
-    assert sentence in said(analyse(Source("little", X.astype(np.int8)), Choices(simulations=0)))
+    assert sentence in said(analyse(Source("little", stats(X)), Choices(simulations=0)))
 
 
 def test_couplings_that_would_go_unnoticed_are_said():
-    found = analyse(Source("free", FREE), Choices(simulations=0))
+    found = analyse(Source("free", stats(FREE)), Choices(simulations=0))
     most = number(math.sqrt(1.64 * found.eb.gamma_error_), 2)  # the upper end of a one-sided 95% interval
     assert f"Couplings of J up to about {most} would go unnoticed" in said(found)
     assert "up to about 0.44 would go unnoticed" in said(with_interval(found, (0.0, 0.44)))
@@ -68,10 +67,9 @@ def test_the_answer_follows_the_interval_where_they_disagree(made):
     assert any("Neither is to be relied on" in note.text for note in notes(open_ended))
 
 
-def changed(made, **changes):
-    """The same analysis without intervals, of an estimator with other values."""
-    eb = copy.copy(made.analysis.eb)
-    vars(eb).update(changes)
+def changed(made, diagnosis=None, **changes):
+    """The same analysis without intervals, of an estimator with another diagnosis or other values."""
+    eb = with_answer(made.analysis.eb, diagnosis, **changes)
     return replace(made.analysis, eb=eb, interval=None)
 
 
@@ -89,24 +87,24 @@ def changed(made, **changes):
     ],
 )  # fmt: skip
 def test_every_phase_in_words(made, phase, distance, sentence, short, title):
-    a = changed(made, diagnosis_=Diagnosis(phase, distance))
+    a = changed(made, Diagnosis(phase, distance))
     assert sentence in said(a)
     assert {fact.name: fact.value for fact in headline(a)}["Regime"] == short
     assert [note.title for note in notes(a) if note.title.startswith("The data lie")] == [title] * bool(title)
 
 
 def test_an_interval_is_what_to_rely_on_in_the_spin_glass(made):
-    a = changed(made, diagnosis_=Diagnosis(Phase.GLASS, -0.5))
+    a = changed(made, Diagnosis(Phase.GLASS, -0.5))
     assert "J is approximate, and its error larger than given" in said(a)
     assert "the interval, by simulation, is what to rely on" in said(with_interval(a, (0.1, 2.0)))
-    unknown = changed(made, diagnosis_=Diagnosis(Phase.UNKNOWN, 0.1))
+    unknown = changed(made, Diagnosis(Phase.UNKNOWN, 0.1))
     assert "By simulation, J lies between 0.1 and 2.0 (90% interval)" in said(
         with_interval(unknown, (0.1, 2.0))
     )
 
 
 def test_fields_in_words(made):
-    assert "which favours −1" in said(changed(made, H_=-0.5, H_error_=0.1))
-    assert "which favours +1" in said(changed(made, H_=0.5, H_error_=0.1))
-    assert "compatible with no field" in said(changed(made, H_=0.1, H_error_=0.06))
-    assert "The field H is not determined" in said(changed(made, H_=math.inf))
+    assert "which favours −1" in said(changed(made, H=-0.5, H_error=0.1))
+    assert "which favours +1" in said(changed(made, H=0.5, H_error=0.1))
+    assert "compatible with no field" in said(changed(made, H=0.1, H_error=0.06))
+    assert "The field H is not determined" in said(changed(made, H=math.inf))

@@ -2,16 +2,18 @@ import numpy as np
 import pytest
 
 import bayesing as bs
-from bayesing.boltzmann_machine import QUICK, THOROUGH
+from bayesing.choice import QUICK, THOROUGH
 from bayesing.exceptions import Setting
 from bayesing.report import budget
 from bayesing.report.analysis import analyse
 from bayesing.report.request import Choices, Source
 from bayesing.report.watch import Step
 
+from samples import stats
+
 
 def inferred(spins, **choices):
-    found = analyse(Source("x", spins), Choices(simulations=0, **choices))
+    found = analyse(Source("x", stats(spins)), Choices(simulations=0, **choices))
     return found.couplings, found.left_out.get(Step.COUPLINGS, "")
 
 
@@ -20,8 +22,8 @@ def test_couplings_have_the_names_of_the_columns(made):
     plain = bs.BoltzmannMachine(random_state=0).fit(made.spins)
     assert [c[:2] + c[4:] for c in found.strongest] == [c[:2] + c[4:] for c in plain.strongest(40)]
     for c in found.strongest:
-        assert (c.name_i, c.name_j) == (made.source.names[c.i], made.source.names[c.j])
-    assert found.machine.names()[0] == "x0"  # the names are no business of the machine
+        assert (c.name_i, c.name_j) == (made.source.labels[c.i], made.source.labels[c.j])
+    assert found.machine.names() == list(made.source.labels)
 
 
 @pytest.fixture

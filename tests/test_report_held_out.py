@@ -7,7 +7,7 @@ from bayesing.report.held_out import split
 from bayesing.report.request import Choices, Source
 from bayesing.report.watch import Step
 
-from samples import random_spins
+from samples import random_spins, stats
 
 
 def test_held_out_rows_are_not_fitted(made, monkeypatch):
@@ -19,7 +19,7 @@ def test_held_out_rows_are_not_fitted(made, monkeypatch):
         return original(model, rows, *arguments)
 
     monkeypatch.setattr(held_out, "predict", spy)
-    found = analyse(Source("x", made.spins), Choices(simulations=0))
+    found = analyse(Source("x", stats(made.spins)), Choices(simulations=0))
     ((model, rows),) = seen
     assert (found.held_out.fitted, found.held_out.tested, len(rows)) == (60, 20, 20)
     left = [tuple(row) for row in made.spins.tolist()]
@@ -30,10 +30,10 @@ def test_held_out_rows_are_not_fitted(made, monkeypatch):
 
 
 def test_why_nothing_was_predicted(made, monkeypatch):
-    few = analyse(Source("x", random_spins(39, 5)), Choices(simulations=0))
+    few = analyse(Source("x", stats(random_spins(39, 5))), Choices(simulations=0))
     assert few.held_out is None and "at least 40 samples" in few.left_out[Step.PREDICTION]
     monkeypatch.setattr(budget, "can_predict", lambda *_: False)
-    long = analyse(Source("x", made.spins), Choices(simulations=0))
+    long = analyse(Source("x", stats(made.spins)), Choices(simulations=0))
     assert long.held_out is None and "20 spins would take minutes" in long.left_out[Step.PREDICTION]
 
 

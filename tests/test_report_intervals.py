@@ -7,18 +7,18 @@ from bayesing.report.analysis import analyse
 from bayesing.report.request import Choices, Source
 from bayesing.report.watch import Step
 
-from samples import ENDLESS, random_spins
+from samples import ENDLESS, random_spins, stats
 
 
 def left_out(X, **choices):
-    found = analyse(Source("x", X), Choices(**choices))
+    found = analyse(Source("x", stats(X)), Choices(**choices))
     assert found.interval is None
     return found.left_out[Step.INTERVALS]
 
 
 def test_few_spins_get_no_intervals_unasked():
     assert "with 6 spins that vary" in left_out(random_spins(50, 6))
-    assert analyse(Source("x", random_spins(50, 6)), Choices(simulations=40)).interval is not None
+    assert analyse(Source("x", stats(random_spins(50, 6))), Choices(simulations=40)).interval is not None
 
 
 def test_few_samples_get_no_intervals():

@@ -9,7 +9,9 @@ import pytest
 from jinja2 import UndefinedError
 
 import bayesing as bs
+from bayesing import strength
 from bayesing.calibration import Interval
+from bayesing.exceptions import InputError
 from bayesing.report import page as page_module
 from bayesing.report import tables
 from bayesing.report.analysis import analyse
@@ -21,7 +23,7 @@ from bayesing.report.request import Choices, Source
 from bayesing.report.sentences import no_evidence, verdict
 from pages import COMMAND, HOSTILE_NAMES, TITLE, Outline, text_of
 
-from samples import ENDLESS, FREE, random_spins
+from samples import ENDLESS, FREE, random_spins, stats
 
 NOTHING = Provenance("", {}, "", 0.0)
 
@@ -30,8 +32,11 @@ def test_the_report_has_the_numbers_of_the_estimators(made, html):
     spins, a = made.spins, made.analysis
     eb, bm = bs.EmpiricalBayes().fit(spins), bs.BoltzmannMachine().fit(spins)
     found = bs.EmpiricalBayes().fit(spins).interval(level=0.9, n_simulations=40, seed=0)
-    assert (a.eb.J_, a.eb.H_, a.interval.J, a.interval.H) == (eb.J_, eb.H_, found.J, found.H)
-    np.testing.assert_array_equal(a.couplings.machine.couplings_, bm.couplings_)
+    # Up to rounding: the report takes eigenvalues and eigenvectors from one decomposition.
+    assert (a.eb.J_, a.eb.H_, *a.interval.J, *a.interval.H) == pytest.approx(
+        (eb.J_, eb.H_, *found.J, *found.H)
+    )
+    np.testing.assert_allclose(a.couplings.machine.couplings_, bm.couplings_, rtol=1e-9, atol=1e-12)
     text = text_of(html).replace("\u00a0", " ")
     for expected in (
         plus_minus(eb.J_, eb.J_error_),
@@ -152,7 +157,7 @@ def test_the_page_is_accessible(html):
     ids=["two samples", "three samples", "two spins vary", "two spins", "no couplings"],
 )
 def test_data_with_little_in_them_still_give_a_page(X):
-    found = analyse(Source("little", X.astype(np.int8)), Choices(simulations=0))
+    found = analyse(Source("little", stats(X)), Choices(simulations=0))
     text = text_of(Outline(page(found, [], "little", NOTHING)))
     assert not re.search(r"\b(nan|inf|None)\b", text)
     json.dumps(numbers(found), allow_nan=False)
@@ -180,6 +185,15 @@ def test_methods_with_an_evidence_are_named_where_there_is_none(made):
     )
     assert said in text_of(Outline(page(found, [], "x", NOTHING)))
     assert no_evidence(made.analysis) == ""
+
+
+@pytest.mark.parametrize("method", strength.METHODS, ids=lambda method: method.name)
+def test_a_method_says_whether_it_has_an_evidence(made, method):
+    eb = bs.EmpiricalBayes(method.name, random_state=0).fit(made.spins)
+    assert (eb.evidence_kind_ is not None) == method.evidence
+    if not method.evidence:
+        with pytest.raises(InputError, match='has no evidence to show: take "spectral" or "plefka"'):
+            eb.evidence(0.0, 0.1)
 
 
 def test_verdicts(made):

@@ -12,7 +12,7 @@ from bayesing.report.pictures import pictures
 from bayesing.report.request import Choices, Source
 from bayesing.report.sketches import sketches
 
-from samples import ENDLESS, FREE
+from samples import ENDLESS, FREE, stats
 
 
 def test_pictures_say_what_is_seen(made):
@@ -102,7 +102,7 @@ def test_the_versions_of_pictures(made, monkeypatch):
 def test_pictures_of_data_with_little_in_them(case):
     X = ENDLESS if case == "infinite" else FREE
     drawn = {}
-    for sketch in sketches(analyse(Source("little", X), Choices(simulations=0))):
+    for sketch in sketches(analyse(Source("little", stats(X)), Choices(simulations=0))):
         drawn[sketch.key] = render(sketch.view.draw, sketch.view.size, "light", sketch.many)
     more = [] if case == "infinite" else ["matrix", "network", "pairs", "triplets"]
     assert list(drawn) == ["evidence", "phases", "spectrum", *more]

@@ -73,16 +73,18 @@ def test_data_frames_and_records_have_names():
     names = ("a", "spins", "c")  # one as of a record
     for frame in (pd.DataFrame((X + 1) // 2, columns=names), pl.DataFrame((X + 1) // 2, schema=names)):
         source = from_python._source(frame, "x")
-        assert source.names == names and source.encoding == "0/1"
-        np.testing.assert_array_equal(source.spins, X)
+        assert source.labels == names and source.data.encoding == "0/1"
+        np.testing.assert_array_equal(source.data.spins(), X)
     assert from_python._source(pd.DataFrame(X), "x").labels == ("x0", "x1", "x2")
-    read = bs.SpinData(X, names, "yes/no", ("a note.",))
+    read = bs.SpinData.of(X, names, "yes/no", ("a note.",))
     source = from_python._source(read, "x")
-    assert (source.names, source.encoding, source.notes) == (names, "yes/no", ("a note.",))
+    assert (source.labels, source.data.encoding, source.notes) == (names, "yes/no", ("a note.",))
     senate = bs.load_senate109()
-    assert from_python._source(senate, "x").names == senate.names
+    assert from_python._source(senate, "x").data.names == senate.names
     sim = bs.simulate(n_spins=4, n_samples=9, J=0.5, seed=0)
-    assert from_python._source(sim, "x").names is None
+    source = from_python._source(sim, "x")
+    assert source.data.names is None and source.labels == ("x0", "x1", "x2", "x3")
+    np.testing.assert_array_equal(source.data.spins(), sim.spins)
 
 
 def test_jinja_is_loaded_when_a_report_is_written():

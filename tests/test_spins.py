@@ -10,7 +10,7 @@ import pytest
 import bayesing as bs
 from bayesing.exceptions import NotSpinsError
 from bayesing.packed import PackedSpins
-from bayesing.spins import Copy, copies_of, encode, pack_spins, varies
+from bayesing.spins import Copy, copies_from_products, copies_of, encode, pack_spins, varies
 
 PLUS_MINUS = np.array([[1, -1, 1], [-1, -1, 1], [1, 1, 1]], np.int8)
 ZERO_ONE = (PLUS_MINUS + 1) // 2
@@ -221,6 +221,8 @@ def test_copies_follow_the_definition(N, n, p):
     spins[:, j] = spins[:, rng.choice(n, n // 3)] * rng.choice(np.array([-1, 1], np.int8), n // 3)
     expected = slow_copies(spins)
     assert len(expected) > 2 and copies_of(PackedSpins.of(spins)) == expected
+    wide, varying = spins.astype(np.int32), np.flatnonzero(np.abs(spins.mean(axis=0)) < 1)
+    assert copies_from_products(wide.T @ wide, varying, N) == expected
 
 
 def test_copies_that_may_be_an_accident_are_none():
@@ -231,4 +233,5 @@ def test_copies_that_may_be_an_accident_are_none():
     spins[:, 59] = -spins[:, 3]
     assert 21 < 10 + 2 * np.log2(60) < 22
     assert copies_of(PackedSpins.of(spins[:21])) == ()
+    assert copies_from_products(spins[:21].T @ spins[:21], np.arange(60), 21) == ()
     assert copies_of(PackedSpins.of(spins)) == ((3, 59, -1),) == (Copy(3, 59, -1),)

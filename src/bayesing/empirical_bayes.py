@@ -12,10 +12,10 @@ from ._estimator import SpinEstimator, show
 from .arguments import Seed
 from .diagnosis import Diagnosis
 from .exceptions import InputError, SaturationWarning
-from .inference import StrengthAnswer, check_strength, infer_strength
+from .inference import StrengthAnswer, check_strength, infer_strength, quoted_names
 from .moments import SpinMoments
 from .statistics import SpinStatistics
-from .strength import Options
+from .strength import METHODS, Options
 from .types import Array, Spins
 
 if TYPE_CHECKING:
@@ -194,7 +194,8 @@ class EmpiricalBayes(SpinEstimator):
         """
         found = self._fitted.estimate.evidence
         if found is None:
-            raise InputError(f'method="{self.method_}" has no evidence to show: take another method.')
+            others = quoted_names([method.name for method in METHODS if method.evidence])
+            raise InputError(f'method="{self.method_}" has no evidence to show: take {others}.')
         return found.at(H, gamma)
 
     def interval(

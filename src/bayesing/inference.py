@@ -48,7 +48,7 @@ class StrengthAnswer:
         if self.estimate.bound:
             found += (BoundWarning(at_bound(self.estimate.bound, self.method.name)),)
         if self.diagnosis.phase is Phase.EDGE:
-            others = _quoted([method.name for method in strength.METHODS if not method.saturates])
+            others = quoted_names([method.name for method in strength.METHODS if not method.saturates])
             found += (SaturationWarning(f"The data lie {self.regime}. Try {others}."),)
         return found
 
@@ -172,7 +172,7 @@ def _check_prior(method: Method | CouplingMethod, prior: str, methods: tuple[Any
     others = [other.name for other in methods if prior in other.priors]
     expected = " or ".join(f'"{name}"' for name in method.priors) or '"gaussian"'
     raise InputError(
-        f'prior must be {expected} with method="{method.name}": found "{prior}". It goes with {_quoted(others)}.'
+        f'prior must be {expected} with method="{method.name}": found "{prior}". It goes with {quoted_names(others)}.'
     )
 
 
@@ -186,11 +186,11 @@ def _check_data(method: Method | CouplingMethod, data: SpinStatistics) -> None:
         others = [other.name for other in methods if not other.needs_rows]
         raise InputError(
             f'method="{method.name}" needs all rows at once: found sums and products alone, of data that were read '
-            f"in batches. {_quoted(others)} need no rows."
+            f"in batches. {quoted_names(others)} need no rows."
         )
 
 
-def _quoted(names: list[str]) -> str:
+def quoted_names(names: list[str]) -> str:
     """Names in quotes, the last after "or"."""
     quoted = [f'"{name}"' for name in names]
     return " or ".join(filter(None, [", ".join(quoted[:-1]), *quoted[-1:]]))

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .exceptions import InputError, NotSpinsError
-from .packed import PackedSpins
-from .types import Flags, Spins
+from .packed import Gram, PackedSpins
+from .types import Flags, Indices, Spins
 
 _EXPECTED = "Spins must be ±1, 0/1 or bool"
 _BLOCK_BYTES = 2**19  # checked at a time: they stay in the second cache, and passes over memory are the cost
@@ -91,8 +91,8 @@ def copies_of(rows: PackedSpins) -> tuple[Copy, ...]:
     >>> copies_of(PackedSpins.of(spins))
     (Copy(i=1, j=3, sign=-1),)
     """
-    N, n = len(rows), rows.n
-    if N < _BITS_BEYOND_CHANCE + 2 * math.log2(n):
+    n = rows.n
+    if _may_agree_by_chance(len(rows), n):
         return ()
     sample = rows[:1].unpack()[0]
     alike = np.flatnonzero(varies(rows))  # spins that agree with another one so far
@@ -110,6 +110,23 @@ def copies_of(rows: PackedSpins) -> tuple[Copy, ...]:
         for i, j in zip(first[alike].tolist(), alike.tolist(), strict=True)
         if i < j
     )
+
+
+def copies_from_products(products: Gram, varying: Indices, N: int) -> tuple[Copy, ...]:
+    """The same as :func:`copies_of` where N rows were not kept: entries of X^T X are N or -N for copies."""
+    if _may_agree_by_chance(N, len(products)):
+        return ()
+    found = []
+    for j in varying.tolist():
+        alike = np.flatnonzero(np.abs(products[j, :j]) == N)
+        if len(alike):
+            i = int(alike[0])
+            found.append(Copy(i, j, 1 if products[j, i] > 0 else -1))
+    return tuple(found)
+
+
+def _may_agree_by_chance(N: int, n: int) -> bool:
+    return N < _BITS_BEYOND_CHANCE + 2 * math.log2(n)
 
 
 def _in_blocks(array: NDArray[Any], take: Callable[[int, Spins], None]) -> str:

@@ -23,10 +23,11 @@ from .exceptions import ConstantSpinsError, InputError
 from .moments import SpinMoments, moments_from, overlap_of
 from .packed import Gram, PackedSpins, integers_up_to
 from .spectrum import Spectrum
-from .spins import pack_spins
+from .spins import Copy, copies_from_products, copies_of, pack_spins
 from .types import Array, Indices, Integers, Spins
 
-_ALL_ONES = "1"  # the encoding of data that hold nothing but 1, which agrees with all others
+_ALL_ONES = "1"  # the encoding of numbers that are all 1, which agrees with both others
+_NUMBERS = ("±1", "0/1")  # encodings of numbers: -1 and 0 in the same data would be two names of one value
 _STANDARDISED = 2**21  # numbers standardised at a time: 16 megabytes
 
 
@@ -81,7 +82,7 @@ class SpinStatistics:
         return total
 
     def __add__(self, other: SpinStatistics) -> SpinStatistics:
-        """All samples of both, exact. They must have the same columns, in the same encoding."""
+        """All samples of both, exact. They must have the same columns, and numbers in the same encoding."""
         if not isinstance(other, SpinStatistics):
             return NotImplemented
         names, encoding = self._common(other)
@@ -126,6 +127,13 @@ class SpinStatistics:
     def varying(self) -> Indices:
         """Which spins are not the same in all samples."""
         return np.flatnonzero(np.abs(self.sums) < self.N)
+
+    @cached_property
+    def copies(self) -> tuple[Copy, ...]:
+        """Spins that vary and are copies or opposites of an earlier one, if this is no accident."""
+        if self.folded is not None:
+            return copies_from_products(self.cross, self.varying, self.N)
+        return copies_of(self._rows)
 
     @cached_property
     def kept(self) -> SpinStatistics:
@@ -294,13 +302,24 @@ class SpinStatistics:
                 raise InputError(
                     f"Expected the same columns as before, {a!r} as number {j + 1}: found {b!r}."
                 )
-        encodings = {self.encoding, other.encoding} - {_ALL_ONES}
-        if len(encodings) > 1:
-            raise InputError(
-                f"Expected the same encoding as before, {self.encoding}: found {other.encoding}. Recode the "
-                "data to ±1 first."
-            )
-        return self.names or other.names, encodings.pop() if encodings else _ALL_ONES
+        return self.names or other.names, _common_encoding(self.encoding, other.encoding)
+
+
+def _common_encoding(one: str, other: str) -> str:
+    """That of data in both encodings, or an error where one has 0 for the lower value, and the other -1.
+
+    >>> _common_encoding("1 and yes/no", "0/1 and yes/no")
+    '0/1 and yes/no'
+    """
+    parts = dict.fromkeys([*one.split(" and "), *other.split(" and ")])
+    numbers = [encoding for encoding in _NUMBERS if encoding in parts]
+    if len(numbers) > 1:
+        raise InputError(
+            f"Expected the same encoding as before, {one}: found {other}. Recode the data to ±1 first."
+        )
+    if numbers:
+        parts.pop(_ALL_ONES, None)
+    return " and ".join(sorted(parts, key=lambda part: part not in (*_NUMBERS, _ALL_ONES)))
 
 
 def _names_of(X: Any) -> tuple[str, ...] | None:

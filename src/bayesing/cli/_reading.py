@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -103,10 +103,11 @@ def read(data: str, reading: Reading, batches: bool = False, aloud: bool = True)
     if beyond:
         _note(f"{beyond}.")
     found = read_table(table, reading.missing, reading.drop_columns)
+    statistics, notes = SpinStatistics.of(found), found.notes
     if aloud:
-        found = replace(found, notes=(*found.notes, *on_copies(found.rows, found.names)))
-        _say(found.notes)
-    return Read(SpinStatistics.of(found), found.encoding, found.notes)
+        notes = (*notes, *on_copies(statistics.copies, statistics.names))
+        _say(notes)
+    return Read(statistics, found.encoding, notes)
 
 
 def read_batches(data: str, reading: Reading, rows: int) -> Read:
@@ -117,7 +118,7 @@ def read_batches(data: str, reading: Reading, rows: int) -> Read:
 
 
 def _in_batches(table: Table, reading: Reading, rows: int | None, why: tuple[str, ...]) -> Read:
-    from ..io import batches_of, on_constant_spins
+    from ..io import batches_of, on_constant_spins, on_copies
     from ..statistics import SpinStatistics
 
     last: list[SpinData] = []  # it knows how all were read
@@ -129,7 +130,7 @@ def _in_batches(table: Table, reading: Reading, rows: int | None, why: tuple[str
 
     found = SpinStatistics.of_batches(batches())
     constant = on_constant_spins(abs(found.sums) == found.N, found.names)
-    notes = (*last[0].notes, *constant, *why)
+    notes = (*last[0].notes, *constant, *on_copies(found.copies, found.names), *why)
     _say(notes)
     return Read(found, last[0].encoding, notes)
 

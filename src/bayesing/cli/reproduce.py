@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from ..experiments.cells import CellFolder
 
 PROCESSES_PER_CORE = 4  # at most: more of them only wait for each other
 
@@ -32,15 +36,13 @@ def reproduce(
     from ..experiments.reproduce import select, workload
     from ..experiments.runner import results
     from ._cluster import on_cluster
-    from ._errors import naming
     from ._progress import Cells, Progress
 
     experiments = select(names or ("all",), quick)
     _check_run(seed, jobs, output)
     folder = Path(output)
     cells, tasks = results(folder, quick, seed), workload(experiments, quick, seed)
-    with naming("-o"):
-        cells.check()
+    _check_folder(cells)
     done = cells.finished(task.name for task in tasks)
     with (
         on_cluster(dask),
@@ -51,6 +53,14 @@ def reproduce(
         progress.line(f"{left} of {len(tasks)} cells to simulate, results in {folder}")
         run(experiments, folder, quick, seed, Cells(progress, tasks, done))
     click.echo(f"Look at {folder / 'summary.md'} and the figures beside it.")
+
+
+def _check_folder(cells: CellFolder) -> None:
+    """Raise a ValueError that names the option, if the folder holds results of other settings."""
+    try:
+        cells.check()
+    except ValueError as error:
+        raise ValueError(f"-o {error}") from error
 
 
 def _check_run(seed: int, jobs: int, output: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..packed import PackedSpins
-from ..spins import copies_of, pack_spins
+from ..spins import Copy, pack_spins
 from ..types import Flags, Spins
 
 Names = tuple[str, ...] | None
@@ -75,9 +75,9 @@ def on_constant_spins(constant: Flags, names: Sequence[str] | None = None) -> tu
     )
 
 
-def on_copies(rows: PackedSpins, names: Sequence[str] | None = None) -> tuple[str, ...]:
-    """A note on spins that vary but are equal or opposite in all samples, if that is no accident."""
-    pairs = [f"{_called(copy.i, names)} and {_called(copy.j, names)}" for copy in copies_of(rows)]
+def on_copies(copies: Sequence[Copy], names: Sequence[str] | None = None) -> tuple[str, ...]:
+    """A note on spins that are copies of each other, if there are any."""
+    pairs = [f"{_called(copy.i, names)} and {_called(copy.j, names)}" for copy in copies]
     if not pairs:
         return ()
     return (

@@ -7,7 +7,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from ..datasets import SpinDataset
 from ..exceptions import Setting
+from ..generator import Simulation
+from ..io import SpinData
 from ..statistics import SpinStatistics
 from .request import Choices, Source
 from .write import write_report as write_report_on
@@ -31,8 +34,8 @@ def write_report(
 
     Parameters
     ----------
-    X : array, data frame or SpinData
-        Spins (±1, 0/1 or bool); those of a data frame or of :class:`SpinData` have names.
+    X : array, data frame, SpinData, SpinDataset or Simulation
+        Spins (±1, 0/1 or bool); those of a data frame, of :class:`SpinData` or :class:`SpinDataset` have names.
     path : str or path
         The file to write, with the ending .html.
     title : str or None
@@ -59,8 +62,14 @@ def write_report(
         raise ValueError(f"{target}: expected the name of a file to write that ends in .html.")
     choices = Choices(method, prior, couplings_method, simulations, seed)
     command = _call(target, title, choices)
-    source = Source(target.stem, SpinStatistics.of(X), tuple(getattr(X, "notes", ())))
-    write_report_on(target, source, choices, title, command, force)
+    write_report_on(target, _source(X, target.stem), choices, title, command, force)
+
+
+def _source(X: Any, name: str) -> Source:
+    """Spins with the names of the columns, and whatever else is known about them."""
+    if isinstance(X, Simulation | SpinDataset):
+        X = SpinData.of(X.spins, getattr(X, "names", None))
+    return Source(name, SpinStatistics.of(X), X.notes if isinstance(X, SpinData) else ())
 
 
 def _call(path: Path, title: str | None, choices: Choices) -> str:

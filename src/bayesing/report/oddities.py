@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..spins import Copy, copies_of
+from ..spins import Copy
 from ..statistics import SpinStatistics
 from ..types import Spins
 
@@ -31,8 +31,7 @@ def oddities_of(data: SpinStatistics, seed: int) -> Oddities:
     """Look at all columns, and at the order of the first rows."""
     first = data.take(slice(_MOST_ROWS)).spins()
     successive, shuffled = order_of_rows(first[:, data.varying[:_MOST_COLUMNS]], seed)
-    copies = () if data.rows is None else copies_of(data.rows)
-    return Oddities(copies, successive, shuffled)
+    return Oddities(data.copies, successive, shuffled)
 
 
 def order_of_rows(spins: Spins, seed: int) -> tuple[float | None, float]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
+from .. import strength
 from ..calibration import Interval
 from ..prediction import Comparison
 from .analysis import Analysis
-from .format import counted, number, plain
+from .format import counted, listed, number, plain
 from .watch import Step
 
 _SMALL_EXCESS = 0.25  # share by which residuals may exceed those of a perfect model and be called small
@@ -42,7 +43,8 @@ def no_evidence(a: Analysis) -> str:
     """Why there is no picture of the evidence, if there is none."""
     if a.eb.evidence_kind_ is not None:
         return ""
-    return f"The method {a.eb.method_} has no evidence as a function of J to draw."
+    others = listed([method.name for method in strength.METHODS if method.evidence])
+    return f"The method {a.eb.method_} has no evidence as a function of J to draw; the methods {others} do."
 
 
 def couplings(a: Analysis) -> str:

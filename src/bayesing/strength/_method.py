@@ -83,6 +83,7 @@ class Method:
     least_samples: int = 4  #: N from which it works at all.
     priors: tuple[str, ...] = ("gaussian",)  #: Names of the priors for which it holds.
     mean_coupling: bool = False  #: Whether it can estimate J0.
+    evidence: bool = False  #: Whether its estimates have an evidence.
     saturates: bool = False  #: Whether gamma cannot grow beyond the edge of the spin glass.
     #: Whether gamma is off even where theory holds, so that calibration starts from another method's.
     biased: bool = False

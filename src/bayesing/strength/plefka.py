@@ -329,6 +329,7 @@ METHOD = Method(
     statistic=_statistic,
     least_samples=2,
     priors=("gaussian", "laplace"),
+    evidence=True,
     saturates=True,
     biased=True,
     holds="N of about 0.4 n without a field, few samples with a field",

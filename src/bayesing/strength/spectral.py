@@ -286,5 +286,6 @@ METHOD = Method(
     fit=_fit,
     statistic=_statistic,
     mean_coupling=True,
+    evidence=True,
     holds="any N, any fields, up to the spin glass; the most precise",
 )
