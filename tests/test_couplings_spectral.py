@@ -54,7 +54,7 @@ def test_the_posterior_forms_only_what_is_asked_for(N):
 def test_fields_are_the_best_given_the_couplings(n, N, left):
     """The slope of the pseudo-likelihood in every field, in standard errors; a constant spin among them.
 
-    Local fields are not quite Gaussian. What is left falls with n at the same N; without their variance it would be 1.
+    Local fields are not quite Gaussian. What is left falls with n at the same N; without their variance it is 1.
     """
     X = data(n=n, N=N).copy()
     X[:, 4] = -1
