@@ -39,7 +39,7 @@ def arrays(folder: Path, N: int, n: int) -> None:
             lambda path=path: np.load(path),
             lambda: single @ single.T,
             lambda path=path: read_spins(path),
-            lambda path=path: bs.EmpiricalBayes().fit(read_spins(path).spins),
+            lambda path=path: bs.EmpiricalBayes().fit(read_spins(path)),
             repeats=5,
         )
         print(

@@ -8,6 +8,7 @@ from bayesing.exceptions import InputError, Setting
 from bayesing.report import budget
 from bayesing.report.analysis import analyse
 from bayesing.report.request import Choices, Source
+from bayesing.report.sketches import sketches
 from bayesing.report.watch import Step
 
 from samples import FREE, random_spins, stats
@@ -68,6 +69,14 @@ def test_an_analysis_takes_little(monkeypatch):
     found = analyse(Source("x", stats(spins)), Choices(simulations=0))
     assert found.spectrum is not None and found.held_out is not None
     assert counted == {"eigvalsh": 0, "eigh": 2}
+
+
+def test_a_spectrum_that_would_take_long_is_left_out(monkeypatch):
+    data = stats(random_spins(60, 5))
+    assert analyse(Source("x", data), Choices(simulations=0)).spectrum is data.spectrum
+    monkeypatch.setattr("bayesing.report.analysis.LARGEST_SPECTRUM", 4)
+    found = analyse(Source("x", data), Choices(simulations=0))
+    assert found.spectrum is None and "spectrum" not in [sketch.key for sketch in sketches(found)]
 
 
 def test_a_fit_leaves_the_data_and_the_machine_alone():

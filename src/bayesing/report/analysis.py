@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from ..calibration import Interval
+from ..choice import LARGEST_SPECTRUM
 from ..empirical_bayes import EmpiricalBayes
 from ..exceptions import BayesingWarning
 from ..replica import NEAR
@@ -23,8 +24,6 @@ from .intervals import interval_of
 from .oddities import Oddities, oddities_of
 from .request import Choices, Source
 from .watch import Nobody, Step, Watch
-
-_LARGEST_SPECTRUM = 5000  # min(n, N): beyond, eigenvalues take minutes
 
 
 @dataclass(frozen=True)
@@ -72,10 +71,11 @@ def analyse(source: Source, choices: Choices, watch: Watch | None = None) -> Ana
     data = source.data
     n, N = data.n, data.N
     with steps.begun(Step.FIT):
-        if min(n, N) <= _LARGEST_SPECTRUM:
+        affordable = min(n, N) <= LARGEST_SPECTRUM
+        if affordable:
             _ = data.eigenvectors  # of which couplings are made: one decomposition serves all
         eb = EmpiricalBayes(choices.method, choices.prior, random_state=choices.seed).fit(data)
-        spectrum = data.spectrum if min(n, N) <= _LARGEST_SPECTRUM else None
+        spectrum = data.spectrum if affordable else None
         oddities = oddities_of(data, choices.seed)
     distance = eb.diagnosis_.distance
     hard, rows = distance < NEAR, budget.rows_for_couplings(n, N)
