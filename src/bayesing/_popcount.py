@@ -45,7 +45,7 @@ def transpose(words: Words) -> Words:
 
 @intrinsic
 def _differing(_: Any, words: Any, i: Any, j: Any, start: Any, stop: Any) -> Any:
-    """In how many bits rows i, i + 1, ... differ from j, j + 1, ... from word ``start`` to ``stop``: 4 x 2 numbers."""
+    """In how many bits rows i, i + 1, ... differ from j, j + 1, ... from word ``start`` to ``stop``: 4 x 2 counts."""
     word, number, octet = ir.IntType(64), ir.IntType(16), ir.IntType(8)
     vector, octets = ir.VectorType(word, _LANES), ir.VectorType(octet, 8 * _LANES)
     numbers = ir.VectorType(number, 8 * _LANES)
