@@ -95,6 +95,26 @@ def test_batches_keep_rows_only_where_they_are_the_least():
         many.spins()
 
 
+def test_small_batches_are_folded_together(monkeypatch):
+    """Row by row, products are formed for as many rows at a time as there are spins."""
+    products = []
+    real = packed.PackedSpins.spins_gram
+    monkeypatch.setattr(
+        packed.PackedSpins, "spins_gram", lambda self: products.append(len(self)) or real(self)
+    )
+    X = random_spins(100, 9)
+    data = bs.SpinStatistics.of_batches(row[None] for row in X)
+    assert products == [10] * 10 and moments(data) == moments(stats(X))
+
+
+@pytest.mark.parametrize("N", [5, 40])
+def test_nobody_can_write_into_what_is_shared(N):
+    data = stats(random_spins(N, 9))
+    for array in (data.sums, data.gram, data.cross):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+
+
 def doubled(rows, times):
     """Statistics of rows seen 2^times times over."""
     data = stats(rows).without_rows()

@@ -15,9 +15,10 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .exceptions import ConstantSpinsError, InputError
 from .moments import SpinMoments, moments_from, overlap_of
@@ -71,15 +72,18 @@ class SpinStatistics:
 
         Rows are kept as bits as long as there are no more of them than spins; from then on X^T X, n^2 numbers.
         """
-        total: SpinStatistics | None = None
+        folded: SpinStatistics | None = None
+        pending: SpinStatistics | None = None  # few rows, which are not worth a product of their own
         for batch in batches:
             part = cls.of(batch, min_samples=1)
-            total = part if total is None else total + part
-            if total.rows is not None:
-                total = total.without_rows()
-        if total is None:
+            pending = part if pending is None else pending + part
+            if pending.N > pending.n:
+                pending = pending.without_rows()
+                folded, pending = pending if folded is None else folded + pending, None
+        parts = [part for part in (folded, pending) if part is not None]
+        if not parts:
             raise InputError("Expected at least one batch of spins: found none.")
-        return total
+        return sum(parts[1:], parts[0])
 
     def __add__(self, other: SpinStatistics) -> SpinStatistics:
         """All samples of both, exact. They must have the same columns, and numbers in the same encoding."""
@@ -104,17 +108,17 @@ class SpinStatistics:
     @cached_property
     def sums(self) -> Integers:
         """Of each spin over the samples."""
-        return self._rows.sums() if self.folded is None else self.folded.sums
+        return _shared(self._rows.sums() if self.folded is None else self.folded.sums)
 
     @cached_property
     def gram(self) -> Gram:
         """The Gram matrix of the smaller side, of whole numbers: X^T X where N > n, else X X^T."""
-        return self.cross if self.N > self.n else self._rows.samples_gram()
+        return self.cross if self.N > self.n else _shared(self._rows.samples_gram())
 
     @cached_property
     def cross(self) -> Gram:
         """X^T X, n x n, whichever side is smaller."""
-        return self._rows.spins_gram() if self.folded is None else self.folded.cross
+        return _shared(self._rows.spins_gram() if self.folded is None else self.folded.cross)
 
     @cached_property
     def moments(self) -> SpinMoments:
@@ -320,6 +324,15 @@ def _common_encoding(one: str, other: str) -> str:
     if numbers:
         parts.pop(_ALL_ONES, None)
     return " and ".join(sorted(parts, key=lambda part: part not in (*_NUMBERS, _ALL_ONES)))
+
+
+A = TypeVar("A", bound=NDArray[Any])
+
+
+def _shared(array: A) -> A:
+    """An array that many will look at, and nobody can write to."""
+    array.flags.writeable = False
+    return array
 
 
 def _names_of(X: Any) -> tuple[str, ...] | None:
