@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
 import bayesing as bs
+from bayesing.strength import METHODS
 
 from samples import random_spins, spin_arrays, stats
 
@@ -234,7 +235,7 @@ def test_bare_every_other_check_passes_and_the_failures_are_our_value_error():
 
 # Methods, and the choice among them
 
-EVERY = ("auto", "plefka", "susceptibility", "spectral", "inversion", "pseudolikelihood")
+EVERY = ("auto", *(method.name for method in METHODS))
 
 
 @pytest.mark.parametrize("method", EVERY)
@@ -337,11 +338,11 @@ def test_regressions_need_rows():
         bs.EmpiricalBayes("pseudolikelihood").fit(folded)
 
 
-@pytest.mark.parametrize("method", ["spectral", "susceptibility", "inversion", "plefka"])
-@pytest.mark.parametrize("mean_coupling", [False, True])
+@pytest.mark.parametrize(
+    ("method", "mean_coupling"),
+    [(m.name, J0) for m in METHODS if not m.needs_rows for J0 in {False, m.mean_coupling}],
+)
 def test_batches_give_the_same_to_the_last_bit(method, mean_coupling):
-    if mean_coupling and method == "plefka":
-        pytest.skip("the paper has no mean coupling")
     X = bs.simulate(30, 200, J=0.5, H=0.2, seed=1, sweeps=3).spins
     once = bs.EmpiricalBayes(method, mean_coupling=mean_coupling).fit(X)
     batches = bs.SpinStatistics.of_batches(np.array_split(X, 7))
