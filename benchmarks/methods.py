@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import bayesing as bs
-from bayesing.calibration import Point, Setting, _draw
+from bayesing.calibration import Ensemble, Point, _draw
 from bayesing.couplings.pseudolikelihood import maximise
 from bayesing.strength import METHODS
 from bayesing.strength.plefka import fit_plefka
@@ -51,7 +51,7 @@ def plefka_angle(spins: np.ndarray) -> float:
 
 def equilibrium(n: int, N: int, r: float, at: Point, seed: np.random.SeedSequence) -> np.ndarray:
     """A data set of given gamma and H as calibration simulates it, with r expected of the data."""
-    return _draw(Setting(n, N, r=r), at, seed)[0]
+    return _draw(Ensemble(n, N, r=r), at, seed)[0]
 
 
 def without_penalty(spins: np.ndarray) -> np.ndarray:

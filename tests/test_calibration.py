@@ -1,5 +1,6 @@
 """Intervals: a surface that is known, coverage of a model that is known, and the whole on simulated data."""
 
+import copy
 import math
 import pickle
 import warnings
@@ -12,7 +13,7 @@ from numpy.testing import assert_allclose
 
 import bayesing as bs
 from bayesing import calibration
-from bayesing.calibration import Point, Setting, Surface, Window
+from bayesing.calibration import Ensemble, Point, Surface, Window
 from bayesing.choice import statistic_near_glass
 from bayesing.strength import Options
 from bayesing.strength.plefka import fit_plefka
@@ -183,7 +184,7 @@ def test_an_estimator_that_was_pickled_needs_no_data_for_its_interval(method, sp
     eb = bs.EmpiricalBayes(method).fit(spins)
     expected = eb.interval(n_simulations=40)
     again = pickle.loads(pickle.dumps(eb))
-    assert not again._data.has_data
+    assert not again._data.has_data and eb._data.has_data and copy.copy(eb) is not eb and eb._data.has_data
     if method == "plefka":  # whose first guess is that of another method, from moments alone
         assert_allclose(again.interval(n_simulations=40).J, expected.J, rtol=0.2)
     else:
@@ -214,7 +215,7 @@ def test_data_are_annealed_far_from_the_spin_glass_and_tempered_near_it(monkeypa
         lambda *a, **k: asked.append((k["sampler"], k["sweeps"])) or simulate(*a, **k),
     )
     for gamma in (0.3, 0.7, 0.9):
-        calibration._draw(Setting(20, 10, r=1.0), Point(gamma, 0.1), np.random.SeedSequence(0))
+        calibration._draw(Ensemble(20, 10, r=1.0), Point(gamma, 0.1), np.random.SeedSequence(0))
     assert asked == [("anneal", 4), ("anneal", 10), ("temper", 10)]
 
 
@@ -245,6 +246,14 @@ def test_wrong_arguments(arguments, message, spins):
         bs.EmpiricalBayes().fit(spins).interval(**arguments)
 
 
+def test_near_the_spin_glass_a_pickle_without_data_says_so():
+    """The regressions need rows: another statistic would give another interval, and nobody would know."""
+    eb = bs.EmpiricalBayes().fit(bs.simulate(30, 60, J=1.3, sampler="temper", seed=2).spins)
+    assert eb.at_distance_ < 0.2
+    with pytest.raises(ValueError, match="The rows themselves are needed"):
+        pickle.loads(pickle.dumps(eb)).interval(n_simulations=40)
+
+
 def test_too_few_samples(spins):
     with pytest.raises(ValueError, match="at least 4 samples: found 3"):
         bs.EmpiricalBayes().fit(spins[:3]).interval()
@@ -256,8 +265,9 @@ def test_data_sets_that_got_stuck_are_said_each_time(spins, monkeypatch):
     calibration._cache.clear()
     eb = bs.EmpiricalBayes().fit(spins)
     for _ in range(2):  # simulated, then remembered
-        with pytest.warns(bs.NotEquilibratedWarning, match="simulated data sets may not be at equilibrium"):
+        with pytest.warns(bs.NotEquilibratedWarning, match="data sets may not be at equilibrium") as caught:
             eb.interval(n_simulations=40)
+        assert [warning.filename for warning in caught] == [__file__]
     calibration._cache.clear()
 
 

@@ -110,9 +110,41 @@ def test_small_batches_are_folded_together(monkeypatch):
 @pytest.mark.parametrize("N", [5, 40])
 def test_nobody_can_write_into_what_is_shared(N):
     data = stats(random_spins(N, 9))
-    for array in (data.sums, data.gram, data.cross):
+    for array in (data.sums, data.gram, data.cross, data.varying, data.correlations, data.rows.words):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
+
+
+def test_pickles_hold_the_data_and_what_is_small():
+    data = stats(random_spins(600, 100))
+    bits = len(pickle.dumps(data))
+    _ = data.moments, data.spectrum, data.eigenvectors, data.rows.transposed, data.kept
+    assert len(pickle.dumps(data)) < bits + 5000
+    again = pickle.loads(pickle.dumps(data))
+    assert (again.gram == data.gram).all() and moments(again) == moments(data)
+
+
+def test_batches_may_be_empty():
+    X = random_spins(20, 5)
+    data = bs.SpinStatistics.of_batches([X[:0], X[:7], X[:0], X[7:]])
+    assert moments(data) == moments(stats(X))
+
+
+@pytest.mark.parametrize("columns", [[True, False, True, True, False], slice(1, 4), [4, 0]])
+def test_columns_by_mask_slice_or_number(columns):
+    X = random_spins(20, 5)
+    data = stats(pd.DataFrame(X, columns=list("abcde")))
+    chosen = np.arange(5)[columns]
+    part = data.select(columns)
+    assert part.n == len(chosen) and part.names == tuple("abcde"[j] for j in chosen)
+    assert (part.spins() == X[:, chosen]).all() and (data.take(3).spins() == X[3:4]).all()
+
+
+@pytest.mark.parametrize("copies", [2, 3])
+def test_a_mean_coupling_needs_more_than_one_direction(copies):
+    X = np.repeat(random_spins(40, 1), copies, axis=1)
+    with pytest.raises(ValueError, match="A mean coupling cannot be told from others"):
+        bs.EmpiricalBayes("spectral", mean_coupling=True).fit(X)
 
 
 def doubled(rows, times):

@@ -40,7 +40,7 @@ class SpinEstimator(BaseEstimator):
             validate_data(self, X, reset=False, skip_check_array=True)
         elif data.n != self.n_features_in_:
             raise InputError(f"Expected {self.n_features_in_} spins (columns), as in fit: found {data.n}.")
-        elif data.names is not None and list(data.names) != self.names():
+        elif data.names and hasattr(self, "feature_names_in_") and list(data.names) != self.names():
             raise InputError("Expected the columns that fit has seen, in the same order: found other names.")
         return data
 

@@ -221,6 +221,11 @@ class BoltzmannMachine(SpinEstimator):
         return f"{call}: {self.n_features_in_} spins by {self.method_} ({self.reason_}){strength}{penalty}"
 
     @property
+    def answer_(self) -> CouplingAnswer:
+        """All of it as one record."""
+        return self._fitted
+
+    @property
     def _fitted(self) -> CouplingAnswer:
         check_is_fitted(self, "_answer")
         return self._answer

@@ -34,13 +34,13 @@ import math
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from ._surface import TERMS, Point, Region, Surface, Window, window_around
@@ -52,10 +52,10 @@ from .inference import StrengthAnswer
 from .packed import PackedSpins
 from .replica import NEAR, field, field_error, site_fields, stability
 from .statistics import SpinStatistics
+from .strength import Statistic
 from .types import Array, Spins
 
 FIELDS = ("auto", "uniform", "sites")
-Statistic = Callable[[SpinStatistics], ArrayLike]
 Heard = Callable[[int, int], None]  # simulations done, and of how many
 
 _MARGIN = 1.5  # standard errors by which the window is wider than the interval
@@ -83,7 +83,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Setting:
+class Ensemble:
     """What the data sets have in common: their size, r (for the distance to the spin glass), J0, and the fields.
 
     ``pattern`` is added to the field H.
@@ -121,19 +121,21 @@ def interval_of(
     if m.N < 4:
         raise InputError(f"An interval needs at least 4 samples: found {m.N}.")
     gamma, gamma_error, H, H_error = _first_guess(answer, data)
+    least = 1 / m.N  # a score needs a gamma above 0
     looked_at: Statistic
     if statistic is not None:
         looked_at = partial(_of_spins, statistic)
-    elif answer.chosen and answer.diagnosis.distance < NEAR and data.rows is not None:
-        looked_at = statistic_near_glass(data, max(gamma, 1 / m.N), answer.options)
+    elif answer.chosen and answer.diagnosis.distance < NEAR and not (data.has_data and data.rows is None):
+        looked_at = statistic_near_glass(data, max(gamma, least), answer.options)
     else:
-        looked_at = answer.method.statistic(answer.estimate, max(gamma, 1 / m.N), answer.options)
+        found = replace(answer.estimate, gamma=max(answer.estimate.gamma, least))
+        looked_at = answer.method.statistic(found, max(gamma, least), answer.options)
     J0 = answer.estimate.J0
     sites, differ = site_fields(m, gamma, J0)
     pattern = None
     if fields == "sites" or (fields == "auto" and differ):
         pattern, H = tuple((sites - sites.mean()).tolist()), float(sites.mean())
-    setting = Setting(m.n, m.N, stability(m), J0, pattern)
+    setting = Ensemble(m.n, m.N, stability(m), J0, pattern)
     start, error = Point(gamma, H), Point(gamma_error, H_error)
     observed = see(looked_at, data)
     return calibrate(looked_at, observed, setting, start, error, level, n_simulations, seed, progress)
@@ -171,7 +173,7 @@ def see(statistic: Statistic, data: SpinStatistics) -> Array:
 def calibrate(
     statistic: Statistic,
     observed: Array,
-    setting: Setting,
+    setting: Ensemble,
     start: Point,
     error: Point,
     level: float = 0.9,
@@ -206,7 +208,7 @@ def calibrate(
             f"{simulations.stuck} of {simulations.made} simulated data sets may not be at equilibrium: take the "
             "interval as approximate.",
             NotEquilibratedWarning,
-            stacklevel=3,
+            stacklevel=4,  # of whoever asks an estimator for an interval
         )
     return _interval(simulations.surface(window).region(observed, level), level, simulations.made)
 
@@ -243,7 +245,7 @@ class _Simulations:
     def __init__(
         self,
         statistic: Statistic,
-        setting: Setting,
+        setting: Ensemble,
         error: Point,
         seed: Seed,
         expected: int,
@@ -320,24 +322,25 @@ def _rank(lattice: NDArray[np.int64], seed: int) -> NDArray[np.uint64]:
 
 
 def _observe(
-    statistic: Statistic, setting: Setting, at: Point, entropy: tuple[int, ...], packed: Packed | None
+    statistic: Statistic, setting: Ensemble, at: Point, entropy: tuple[int, ...], packed: Packed | None
 ) -> tuple[Packed, Array]:
     """A data set of new couplings, or a remembered one, and what is seen of it."""
     if packed is None:
         spins, stuck = _draw(setting, at, np.random.SeedSequence(entropy))
         packed = PackedSpins.of(spins), stuck
     try:
-        return packed, see(statistic, SpinStatistics(setting.N, setting.n, packed[0]))
+        fresh = PackedSpins(packed[0].words, setting.n)  # what is remembered stays as small as it is
+        return packed, see(statistic, SpinStatistics(setting.N, setting.n, fresh))
     except ValueError as error:
         failed = SimulatedDataError(
-            f"the statistic cannot be had of data simulated at J = {math.sqrt(at.gamma):.3g}, H = {at.H:.3g}, where "
-            f"the interval looks for its ends ({error}) Try another method, or data with more samples or spins."
+            f"the statistic does not exist for data simulated at J = {math.sqrt(at.gamma):.3g}, H = {at.H:.3g}, "
+            f"where the interval looks for its ends: {error} Try another method, or data with more samples or spins."
         )
         failed.frozen = isinstance(error, ConstantSpinsError)
         raise failed from error
 
 
-def _draw(setting: Setting, at: Point, seed: np.random.SeedSequence) -> tuple[Spins, bool]:
+def _draw(setting: Ensemble, at: Point, seed: np.random.SeedSequence) -> tuple[Spins, bool]:
     """Spins of new couplings, and whether the sampler complained."""
     sampler, sweeps = setting.sampler(at)
     H: Any = at.H if setting.pattern is None else at.H + np.array(setting.pattern)

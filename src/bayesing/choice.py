@@ -58,7 +58,7 @@ class Rule(Generic[S]):
 def find(methods: tuple[M, ...], name: Any) -> M:
     """The method of that name, or an error that lists all names."""
     for method in methods:
-        if method.name == name:
+        if isinstance(name, str) and method.name == name:
             return method
     names = ", ".join([AUTO, *(method.name for method in methods)])
     raise InputError(f"method must be one of {names}: found {name!r}.")

@@ -40,7 +40,7 @@ class EmpiricalBayes(SpinEstimator):
         For methods that look at some random spins of many.
     keep_data : bool
         Whether a pickle of the fitted estimator contains the data, as bits. Without them ``interval`` works after
-        unpickling for methods that need no rows, and not with a ``statistic`` of yours.
+        unpickling for methods that look at moments or eigenvalues alone, and not with a ``statistic`` of yours.
 
     Attributes
     ----------
@@ -243,7 +243,7 @@ class EmpiricalBayes(SpinEstimator):
         return self._answer
 
     def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
+        state: dict[str, Any] = dict(super().__getstate__())  # a copy: it is the estimator's own
         if "_data" in state and not self.keep_data:
             state["_data"] = state["_data"].summary()
         return state

@@ -63,9 +63,9 @@ def infer_strength(
     """gamma, H and J0, by one of ``strength.METHODS`` or by the rules of "auto"."""
     options = Options(prior, mean_coupling, seed)
     check_strength(method, options)
-    _ = data.kept  # complains where nothing varies
+    data.check_variation()
     situation = StrengthSituation(data, options)
-    reason, by_rule = "as asked", method == AUTO
+    reason, by_rule = "as asked", _is_auto(method)
     if by_rule:
         rule = first(STRENGTH, situation)
         method, reason = rule.method, rule.reason(situation)
@@ -81,7 +81,7 @@ def infer_strength(
 def check_strength(method: Any, options: Options) -> None:
     """Raise an error where names are unknown or do not go together, before any data are looked at."""
     check_prior_name(options.prior)
-    if method == AUTO:
+    if _is_auto(method):
         return
     chosen = find(strength.METHODS, method)
     if options.mean_coupling and not chosen.mean_coupling:
@@ -105,7 +105,9 @@ class CouplingAnswer:
     def matrices(self) -> tuple[Array, Array]:
         """All couplings and their errors, n x n, with what is uncertain about the strength of the prior."""
         mean, deviation = self.couplings.rows()
-        return mean, self._widened(deviation)
+        deviation = self._widened(deviation)
+        mean.flags.writeable = deviation.flags.writeable = False  # many look at them
+        return mean, deviation
 
     def blocks(self) -> Iterator[tuple[Indices, Array, Array]]:
         """The same some rows at a time: their numbers, couplings and errors."""
@@ -138,23 +140,23 @@ def infer_couplings(
     """Couplings and fields, by one of ``couplings.METHODS`` or by the rules of "auto"."""
     situation = CouplingSituation(data, prior, check_couplings(method, prior, gamma), seed)
     reason = "as asked"
-    if method == AUTO:
-        _ = data.kept  # complains where nothing varies
+    if _is_auto(method):
+        data.check_variation()
         rule = first(COUPLINGS, situation)
         method, reason = rule.method, rule.reason(situation)
     chosen = find(couplings.METHODS, method)
-    _check_data(chosen, data)
+    _check_data(chosen, data, infers=situation.gamma is None)
     found, given = situation.fit(method)
     return CouplingAnswer(found, given, chosen, reason)
 
 
 def check_couplings(method: Any, prior: str, gamma: Any) -> float | None:
     """gamma, if it is given; an error where names are unknown or do not go together."""
-    chosen = None if method == AUTO else find(couplings.METHODS, method)
+    chosen = None if _is_auto(method) else find(couplings.METHODS, method)
     check_prior_name(prior)
     if chosen is not None and (chosen.priors or prior != "gaussian"):
         _check_prior(chosen, prior, couplings.METHODS)
-    if isinstance(gamma, str) and gamma == AUTO:
+    if _is_auto(gamma):
         return None
     if chosen is not None and not chosen.priors:
         raise InputError(
@@ -164,6 +166,11 @@ def check_couplings(method: Any, prior: str, gamma: Any) -> float | None:
     if value == 0:
         raise InputError('gamma must be "auto" or above 0: found 0, which leaves no couplings to infer.')
     return value
+
+
+def _is_auto(value: Any) -> bool:
+    """Whether the choice is left to the data; the value may be anything, an array even."""
+    return isinstance(value, str) and value == AUTO
 
 
 def _check_prior(method: Method | CouplingMethod, prior: str, methods: tuple[Any, ...]) -> None:
@@ -176,8 +183,9 @@ def _check_prior(method: Method | CouplingMethod, prior: str, methods: tuple[Any
     )
 
 
-def _check_data(method: Method | CouplingMethod, data: SpinStatistics) -> None:
-    if data.N < method.least_samples:
+def _check_data(method: Method | CouplingMethod, data: SpinStatistics, infers: bool = True) -> None:
+    """An error where samples are too few for a strength to be inferred, or rows are missing."""
+    if infers and data.N < method.least_samples:
         raise InputError(
             f'method="{method.name}" needs at least {method.least_samples} samples: found {data.N}.'
         )

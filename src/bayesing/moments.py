@@ -158,9 +158,10 @@ def _walk(gram: Gram, vector: Integers) -> tuple[int, Integers, Integers]:
     factors = np.stack([np.ones(k, np.int64), vector], axis=1).astype(kind)
     squares, parts = 0, []
     for start in range(0, k, step):
-        block = gram[start : start + step].astype(np.float64)
+        rows = gram[start : start + step]
+        block = rows.astype(np.float64)
         squares += _sum_of_squares(block, peak)
-        parts.append((block if kind is np.float64 else block.astype(kind)) @ factors)
+        parts.append((block if kind is np.float64 else rows.astype(kind)) @ factors)
     products = np.concatenate(parts)
     along, product = (products if kind is object else products.astype(np.int64)).T
     return squares, along, product

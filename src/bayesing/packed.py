@@ -36,6 +36,12 @@ class PackedSpins:
     words: Words
     n: int
 
+    def __post_init__(self) -> None:
+        self.words.flags.writeable = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"words": self.words, "n": self.n}
+
     @classmethod
     def of(cls, up: NDArray[Any]) -> PackedSpins:
         """Pack an array that is above 0 where spins are +1, such as one of ±1, of 0 and 1, or of bool.
@@ -96,15 +102,15 @@ class PackedSpins:
     def samples_gram(self) -> Gram:
         """X X^T, a row for each sample."""
         N, n = len(self), self.n
-        if _by_blas(N * N * n):
-            return _product((spins for spins in [self.unpack()]), n, N)
+        if n <= _EXACT and _by_blas(N * N * n):
+            return _product(iter([self.unpack()]), n, N)
         return _counted(self.words, n)
 
     def spins_gram(self) -> Gram:
         """X^T X, a row for each spin."""
         N, n = len(self), self.n
         if _by_blas(n * n * N):
-            return _product((spins.T for spins in self.blocks(max(1, 2**24 // n))), N, n)
+            return _product((spins.T for spins in self.blocks(max(1, _EXACT // n))), N, n)
         return _counted(self.transposed, N)
 
     @cached_property

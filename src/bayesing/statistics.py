@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
@@ -29,6 +29,14 @@ from .types import Array, Indices, Integers, Spins
 
 _ALL_ONES = "1"  # the encoding of numbers that are all 1, which agrees with both others
 _NUMBERS = ("±1", "0/1")  # encodings of numbers: -1 and 0 in the same data would be two names of one value
+_SMALL = (
+    "sums",
+    "moments",
+    "varying",
+    "spectrum",
+    "spectrum_without_mean",
+)  # properties worth keeping in a pickle
+_NOTHING = 1e-9  # of a mean eigenvalue, which rounding may leave
 _STANDARDISED = 2**21  # numbers standardised at a time: 16 megabytes
 
 
@@ -50,8 +58,8 @@ class SpinStatistics:
 
     N: int
     n: int
-    rows: PackedSpins | None
-    folded: Folded | None = None
+    rows: PackedSpins | None = field(repr=False)
+    folded: Folded | None = field(default=None, repr=False)
     names: tuple[str, ...] | None = None
     encoding: str = "±1"
 
@@ -75,6 +83,8 @@ class SpinStatistics:
         folded: SpinStatistics | None = None
         pending: SpinStatistics | None = None  # few rows, which are not worth a product of their own
         for batch in batches:
+            if hasattr(batch, "__len__") and len(batch) == 0:
+                continue  # which a filter may leave of a batch
             part = cls.of(batch, min_samples=1)
             pending = part if pending is None else pending + part
             if pending.N > pending.n:
@@ -99,7 +109,7 @@ class SpinStatistics:
         return SpinStatistics(N, self.n, None, Folded(self.sums + other.sums, cross), names, encoding)
 
     def without_rows(self) -> SpinStatistics:
-        """The same folded, where samples outnumber spins: less to keep and to send. Otherwise rows are the least."""
+        """The same with sums and products in place of rows, if samples outnumber spins. Few rows take less memory."""
         if self.rows is None or self.N <= self.n:
             return self
         folded = Folded(self.sums, self.gram)
@@ -130,7 +140,7 @@ class SpinStatistics:
     @cached_property
     def varying(self) -> Indices:
         """Which spins are not the same in all samples."""
-        return np.flatnonzero(np.abs(self.sums) < self.N)
+        return _shared(np.flatnonzero(np.abs(self.sums) < self.N))
 
     @cached_property
     def copies(self) -> tuple[Copy, ...]:
@@ -142,15 +152,20 @@ class SpinStatistics:
     @cached_property
     def kept(self) -> SpinStatistics:
         """The same data without constant spins; at least two spins must vary."""
+        self.check_variation()
+        return self if len(self.varying) == self.n else self.select(self.varying)
+
+    def check_variation(self) -> None:
+        """Raise an error unless at least two spins vary."""
         if len(self.varying) < 2:
             raise ConstantSpinsError(
                 f"Expected at least 2 spins (columns) that vary between samples: found {len(self.varying)} of "
                 f"{self.n}, which says nothing about couplings."
             )
-        return self if len(self.varying) == self.n else self.select(self.varying)
 
-    def select(self, columns: Indices) -> SpinStatistics:
-        """Some of the spins."""
+    def select(self, columns: Any) -> SpinStatistics:
+        """Some of the spins, by their numbers, a slice or a mask."""
+        columns = np.arange(self.n)[columns]
         names = None if self.names is None else tuple(self.names[j] for j in columns)
         square = np.ix_(columns, columns)
         if self.folded is not None:
@@ -167,15 +182,19 @@ class SpinStatistics:
         return self.rows is not None or self.folded is not None
 
     def summary(self) -> SpinStatistics:
-        """What was computed so far of a small size, such as moments and eigenvalues, without the data themselves."""
+        """What is known so far and small, such as moments and eigenvalues, without the data themselves."""
         part = SpinStatistics(self.N, self.n, None, None, self.names, self.encoding)
-        known = ("sums", "moments", "varying", "spectrum", "spectrum_without_mean")
-        part.__dict__.update({name: self.__dict__[name] for name in known if name in self.__dict__})
+        part.__dict__.update({name: self.__dict__[name] for name in _SMALL if name in self.__dict__})
         return part
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A pickle has the data and what is small; large matrices are computed again where they are needed."""
+        kept = {field.name for field in fields(self)} | set(_SMALL)
+        return {name: value for name, value in self.__dict__.items() if name in kept}
 
     def take(self, samples: Any) -> SpinStatistics:
         """Some of the samples, by a slice or by their numbers; the rows are needed."""
-        rows = self._rows[samples]
+        rows = self._rows[samples if isinstance(samples, slice) else np.atleast_1d(samples)]
         return SpinStatistics(len(rows), self.n, rows, None, self.names, self.encoding)
 
     def spins(self) -> Spins:
@@ -190,6 +209,8 @@ class SpinStatistics:
     @property
     def overlap(self) -> float:
         """q, the mean of squared magnetisations, without bias."""
+        if self.N < 2:
+            raise InputError(f"At least 2 samples are needed: found n_samples={self.N}.")
         return overlap_of(self.sums, self.N)
 
     def covariance(self) -> Array:
@@ -220,21 +241,21 @@ class SpinStatistics:
             D = self.gram / self.N
             D -= np.outer(m, m)
             D /= np.sqrt(np.outer(v, v))
-            return np.asarray(D)
+            return _shared(np.asarray(D))
         D = np.zeros((self.N, self.N))
         spins, step = self.spins(), max(1, _STANDARDISED // self.N)
         for start in range(0, self.n, step):
             part = slice(start, start + step)
             Z = (spins[:, part] - m[part]) / np.sqrt(v[part])
             D += Z @ Z.T / self.N
-        return D
+        return _shared(D)
 
     @cached_property
     def spectrum(self) -> Spectrum:
         """Eigenvalues of the correlations of the spins that vary, n of them; those that are 0 as one group."""
         kept = self.kept
         eigen = kept.__dict__.get("_eigen")
-        return kept._spectrum(kept.correlations if eigen is None else eigen[0], 0, self.n)
+        return kept._spectrum(np.linalg.eigvalsh(kept.correlations) if eigen is None else eigen[0], 0, self.n)
 
     @cached_property
     def spectrum_without_mean(self) -> Spectrum:
@@ -252,11 +273,11 @@ class SpinStatistics:
         else:  # Z u is the sum of the spins, less its mean
             along = (kept.spins().sum(axis=1) - kept.magnetisations.sum()) / math.sqrt(v.sum())
             D = D - np.outer(along, along) / kept.N
-        return kept._spectrum(D, 1, self.n)
+        return kept._spectrum(np.linalg.eigvalsh(D), 1, self.n)
 
     @cached_property
     def eigenvectors(self) -> Array:
-        """Of the correlations of the spins that vary, in the order of the spectrum; of its group of zeros none.
+        """Of the correlations of the spins that vary, in the order of the spectrum, without its group of zeros.
 
         Where eigenvalues are needed as well, ask for the eigenvectors first: one decomposition gives both.
         """
@@ -275,15 +296,19 @@ class SpinStatistics:
         d, U = np.linalg.eigh(self.correlations)
         return d, U
 
-    def _spectrum(self, of: Array, n_out: int, n_all: int) -> Spectrum:
-        """From D or its eigenvalues in order, ``n_out`` directions of which were projected to 0."""
-        d = of if of.ndim == 1 else np.linalg.eigvalsh(of)
+    def _spectrum(self, d: NDArray[np.floating], n_out: int, n_all: int) -> Spectrum:
+        """From the eigenvalues of D in their order, ``n_out`` directions of which were projected to 0."""
         N, n = self.N, self.n - n_out
         if N > self.n:
             d, w = d[n_out:], np.ones(n)
         else:  # the first is 0, because Z is centred
             d, w = np.append(d[1:], 0.0), np.append(np.ones(N - 1), n - N + 1.0)
         d = np.maximum(d, 0.0)
+        if n_out and (n < 2 or float(w @ d) < _NOTHING * n):
+            raise InputError(
+                "A mean coupling cannot be told from others here: without the direction in which all spins move "
+                "together nothing is left that varies. Leave out mean_coupling, or copies of columns."
+            )
         stretch = n / float(w @ d) if n_out else 1.0
         q = max(self.overlap, 0.0)
         scale = n_all / n * (stretch / (1 - q)) ** 2 if q < 1 else math.inf

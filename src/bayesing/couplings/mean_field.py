@@ -70,11 +70,12 @@ def independent_pair(stats: SpinStatistics) -> DenseCouplings:
 def _inverse_covariance(stats: SpinStatistics, method: str) -> tuple[Array, Array, Array]:
     """m, Q and the variance of Q."""
     N, n, m, C = stats.N, stats.n, stats.magnetisations, stats.covariance()
-    if np.linalg.matrix_rank(C, hermitian=True) < n:
+    rank = int(np.linalg.matrix_rank(C, hermitian=True))
+    if rank < n:
         raise InputError(
             f'method="{method}" inverts the covariance of the spins, which needs more samples than spins and no '
             f"constant or duplicate ones: found {N} samples of {n} spins with a covariance of rank "
-            f"{np.linalg.matrix_rank(C, hermitian=True)}. Take a method with a prior."
+            f"{rank}. Take a method with a prior."
         )
     Q = np.linalg.inv(C)
     Q = (Q + Q.T) / 2

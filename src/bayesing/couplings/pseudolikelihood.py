@@ -177,7 +177,7 @@ def errors_of(stats: SpinStatistics, w: Array, penalty: float) -> Array:
     K = 2 / (penalty / w.mean() ** 2 + stats.N * (d[:, None] + d))
     u = P @ K @ P.T / norm
     errors: Array = np.sqrt(u / (1 + penalty / 2 * u * (1 - norm / w.mean() ** 2)))
-    return errors
+    return (errors + errors.T) / 2  # equal up to rounding
 
 
 def _search(

@@ -6,9 +6,9 @@ A new method is a file that ends with its ``METHOD``, and a line here.
 from __future__ import annotations
 
 from . import inversion, plefka, pseudolikelihood, spectral, susceptibility
-from ._method import Estimate, Evidence, Method, Options
+from ._method import Estimate, Evidence, Method, Options, Statistic
 
-__all__ = ["METHODS", "Estimate", "Evidence", "Method", "Options"]
+__all__ = ["METHODS", "Estimate", "Evidence", "Method", "Options", "Statistic"]
 
 #: All methods, in the order in which tables and messages list them.
 METHODS: tuple[Method, ...] = (

@@ -71,8 +71,8 @@ Statistic = Callable[[SpinStatistics], ArrayLike]
 class Method:
     """A method: what it is called, what it does in a line, and what it can do.
 
-    ``fit`` infers an :class:`Estimate`. ``statistic`` gives, for data about which this was inferred and a first guess
-    of gamma above 0, a function of data that rises with their gamma, for calibration by simulation.
+    ``fit`` infers an :class:`Estimate`. ``statistic`` gives, for what was inferred and a first guess of gamma, both
+    above 0, a function of data that rises with their gamma, for calibration by simulation.
     """
 
     name: str

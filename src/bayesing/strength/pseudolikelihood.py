@@ -284,8 +284,8 @@ def _fit(stats: SpinStatistics, options: Options) -> Estimate:
 
 
 def _statistic(found: Estimate, gamma: float, options: Options) -> Statistic:
-    """The score at this method's own gamma, if there is one: it is not that of others."""
-    return partial(score_per_spin, gamma=found.gamma or gamma, n_targets=MANY_SPINS)
+    """The score at this method's own gamma, which is not that of others."""
+    return partial(score_per_spin, gamma=found.gamma, n_targets=MANY_SPINS)
 
 
 METHOD = Method(
