@@ -113,7 +113,7 @@ def test_columns_are_dropped_by_name_or_number(tmp_path):
         ValueError, match=r"found 33 at row 1, column 2 .*named 'age'.* holds 33, 41, 19, \.\.\."
     ):
         read_spins(tmp_path / "x.csv")
-    for columns in (["age", 'who, "exactly"'], ["2", "4"]):
+    for columns in (["age", 'who, "exactly"'], ["2", "4"], [2, 4], "2, 4", 'age,"who, ""exactly"""'):
         data = read_spins(tmp_path / "x.csv", drop_columns=columns)
         np.testing.assert_array_equal(data.spins, X)
         assert data.names == NAMES and data.notes == ()
@@ -122,7 +122,7 @@ def test_columns_are_dropped_by_name_or_number(tmp_path):
     ):
         read_spins(tmp_path / "x.csv", drop_columns=["nobody"])
     with pytest.raises(ValueError, match=r"at least 2, found 1 feature"):
-        read_spins(tmp_path / "x.csv", drop_columns="23456")
+        read_spins(tmp_path / "x.csv", drop_columns=[2, 3, 4, 5, 6])
 
 
 # Encodings

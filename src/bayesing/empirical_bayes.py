@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._estimator import SpinEstimator, show
 from .arguments import Seed
 from .diagnosis import Diagnosis
-from .exceptions import InputError, SaturationWarning
+from .exceptions import InputError, SaturationWarning, Setting
 from .inference import StrengthAnswer, check_strength, infer_strength, quoted_names
 from .moments import SpinMoments
 from .statistics import SpinStatistics
@@ -195,7 +195,7 @@ class EmpiricalBayes(SpinEstimator):
         found = self._fitted.estimate.evidence
         if found is None:
             others = quoted_names([method.name for method in METHODS if method.evidence])
-            raise InputError(f'method="{self.method_}" has no evidence to show: take {others}.')
+            raise InputError(Setting("method", self.method_), f" has no evidence to show: take {others}.")
         return found.at(H, gamma)
 
     def interval(

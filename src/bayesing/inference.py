@@ -16,7 +16,7 @@ from .arguments import Seed, number
 from .choice import AUTO, COUPLINGS, STRENGTH, CouplingSituation, StrengthSituation, find, first
 from .couplings import CouplingMethod, Couplings, Strength
 from .diagnosis import Diagnosis, Phase, at_bound, diagnose, regime
-from .exceptions import BoundWarning, InputError, SaturationWarning
+from .exceptions import BoundWarning, InputError, SaturationWarning, Setting
 from .moments import SpinMoments
 from .priors import check_prior_name
 from .statistics import SpinStatistics
@@ -86,8 +86,9 @@ def check_strength(method: Any, options: Options) -> None:
     chosen = find(strength.METHODS, method)
     if options.mean_coupling and not chosen.mean_coupling:
         raise InputError(
-            f'mean_coupling must be False with method="{chosen.name}", which cannot estimate it: found '
-            f"{options.mean_coupling!r}."
+            "mean_coupling must be False with ",
+            Setting("method", chosen.name),
+            f", which cannot estimate it: found {options.mean_coupling!r}.",
         )
     _check_prior(chosen, options.prior, strength.METHODS)
 
@@ -160,7 +161,9 @@ def check_couplings(method: Any, prior: str, gamma: Any) -> float | None:
         return None
     if chosen is not None and not chosen.priors:
         raise InputError(
-            f'gamma must be "auto" with method="{chosen.name}", which has no prior: found {gamma!r}.'
+            'gamma must be "auto" with ',
+            Setting("method", chosen.name),
+            f", which has no prior: found {gamma!r}.",
         )
     value = number("gamma", gamma, least=0)
     if value == 0:
@@ -179,7 +182,9 @@ def _check_prior(method: Method | CouplingMethod, prior: str, methods: tuple[Any
     others = [other.name for other in methods if prior in other.priors]
     expected = " or ".join(f'"{name}"' for name in method.priors) or '"gaussian"'
     raise InputError(
-        f'prior must be {expected} with method="{method.name}": found "{prior}". It goes with {quoted_names(others)}.'
+        f"prior must be {expected} with ",
+        Setting("method", method.name),
+        f': found "{prior}". It goes with {quoted_names(others)}.',
     )
 
 
@@ -187,14 +192,15 @@ def _check_data(method: Method | CouplingMethod, data: SpinStatistics, infers: b
     """An error where samples are too few for a strength to be inferred, or rows are missing."""
     if infers and data.N < method.least_samples:
         raise InputError(
-            f'method="{method.name}" needs at least {method.least_samples} samples: found {data.N}.'
+            Setting("method", method.name), f" needs at least {method.least_samples} samples: found {data.N}."
         )
     if method.needs_rows and data.rows is None:
         methods: tuple[Any, ...] = strength.METHODS if isinstance(method, Method) else couplings.METHODS
         others = [other.name for other in methods if not other.needs_rows]
         raise InputError(
-            f'method="{method.name}" needs all rows at once: found sums and products alone, of data that were read '
-            f"in batches. {quoted_names(others)} need no rows."
+            Setting("method", method.name),
+            f" needs all rows at once: found sums and products alone, of data that were read "
+            f"in batches. {quoted_names(others)} need no rows.",
         )
 
 

@@ -108,6 +108,10 @@ class SpinStatistics:
         cross += other.cross
         return SpinStatistics(N, self.n, None, Folded(self.sums + other.sums, cross), names, encoding)
 
+    def __radd__(self, other: Any) -> SpinStatistics:
+        """So that ``sum`` adds up statistics: it starts from 0."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
     def without_rows(self) -> SpinStatistics:
         """The same with sums and products in place of rows, if samples outnumber spins. Few rows take less memory."""
         if self.rows is None or self.N <= self.n:

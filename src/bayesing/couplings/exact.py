@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 import scipy
 
-from ..exceptions import InputError
+from ..exceptions import InputError, Setting
 from ..ising import all_states
 from ..statistics import SpinStatistics
 from ..types import Array
@@ -30,8 +30,8 @@ def fit_exact(stats: SpinStatistics) -> DenseCouplings:
     N, n = stats.N, stats.n
     if n > MOST_SPINS:
         raise InputError(
-            f'method="{METHOD.name}" goes through all 2^n states, for n up to {MOST_SPINS}: found n = {n}. Take '
-            "another method."
+            Setting("method", METHOD.name),
+            f" goes through all 2^n states, for n up to {MOST_SPINS}: found n = {n}. Take another method.",
         )
     features = _features(all_states(n))
     data = np.concatenate([stats.cross[np.triu_indices(n, 1)], stats.sums]) / N

@@ -24,7 +24,7 @@ from functools import partial
 
 import numpy as np
 
-from ..exceptions import InputError
+from ..exceptions import InputError, Setting
 from ..statistics import SpinStatistics
 from ..types import Array
 from ._method import CouplingMethod, DenseCouplings, Strength
@@ -73,9 +73,10 @@ def _inverse_covariance(stats: SpinStatistics, method: str) -> tuple[Array, Arra
     rank = int(np.linalg.matrix_rank(C, hermitian=True))
     if rank < n:
         raise InputError(
-            f'method="{method}" inverts the covariance of the spins, which needs more samples than spins and no '
+            Setting("method", method),
+            f" inverts the covariance of the spins, which needs more samples than spins and no "
             f"constant or duplicate ones: found {N} samples of {n} spins with a covariance of rank "
-            f"{rank}. Take a method with a prior."
+            f"{rank}. Take a method with a prior.",
         )
     Q = np.linalg.inv(C)
     Q = (Q + Q.T) / 2

@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 
 from ..conditionals import fields_of
-from ..exceptions import InputError
+from ..exceptions import InputError, Setting
 from ..spectrum import saddle
 from ..statistics import SpinStatistics
 from ..types import Array, Indices
@@ -130,7 +130,9 @@ def posterior(stats: SpinStatistics, gamma: float) -> Posterior:
     kept = stats.kept
     N, n, q = kept.N, kept.n, kept.overlap
     if q >= 1:
-        raise InputError(f'method="{METHOD.name}" needs at least {METHOD.least_samples} samples: found {N}.')
+        raise InputError(
+            Setting("method", METHOD.name), f" needs at least {METHOD.least_samples} samples: found {N}."
+        )
     V, spectrum = kept.eigenvectors, kept.spectrum  # in this order: one decomposition
     P = V**2
     if N <= n:

@@ -26,7 +26,7 @@ def read_batches(
     rows: int | None = None,
     array: str | None = None,
     missing: str = "error",
-    drop_columns: Sequence[str] = (),
+    drop_columns: str | Sequence[str | int] = (),
 ) -> Iterator[SpinData]:
     """Read a file of any size, ``rows`` samples at a time (by default, about 16 million spins).
 
@@ -40,7 +40,10 @@ def read_batches(
 
 
 def batches_of(
-    table: Table, rows: int | None = None, missing: str = "error", drop_columns: Sequence[str] = ()
+    table: Table,
+    rows: int | None = None,
+    missing: str = "error",
+    drop_columns: str | Sequence[str | int] = (),
 ) -> Iterator[SpinData]:
     """Read a file that :func:`open_table` has looked at; see :func:`read_batches`."""
     check_rule(missing, _RULES)
@@ -51,7 +54,9 @@ def _size(rows: int | None, width: int) -> int:
     return max(1, _BATCH_CELLS // max(1, width)) if rows is None else count("rows", rows, 1)
 
 
-def _batches(table: Table, size: int, missing: str, drop_columns: Sequence[str]) -> Iterator[SpinData]:
+def _batches(
+    table: Table, size: int, missing: str, drop_columns: str | Sequence[str | int]
+) -> Iterator[SpinData]:
     with naming(table.path):
         selection = select(table, drop_columns)
         notes = selection.notes

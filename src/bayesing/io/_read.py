@@ -22,7 +22,7 @@ def read_spins(
     path: str | os.PathLike[str],
     array: str | None = None,
     missing: str = "error",
-    drop_columns: Sequence[str] = (),
+    drop_columns: str | Sequence[str | int] = (),
 ) -> SpinData:
     """Read spins from a file: rows are samples, columns are spins; ±1, 0/1, yes/no, true/false, y/n, t/f or bool.
 
@@ -35,7 +35,9 @@ def read_spins(
     return read_table(open_table(path, array), missing, drop_columns)
 
 
-def read_table(table: Table, missing: str = "error", drop_columns: Sequence[str] = ()) -> SpinData:
+def read_table(
+    table: Table, missing: str = "error", drop_columns: str | Sequence[str | int] = ()
+) -> SpinData:
     """Read a file that :func:`open_table` has looked at; see :func:`read_spins`."""
     check_rule(missing)
     with naming(table.path):

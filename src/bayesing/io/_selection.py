@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -46,9 +47,11 @@ class Selection:
             row += len(codes)
 
 
-def select(table: Table, drop_columns: Sequence[str] = ()) -> Selection:
+def select(table: Table, drop_columns: str | Sequence[str | int] = ()) -> Selection:
     """Leave out the columns named, those declared an index, and a first one that counts the rows, from 0 or 1."""
-    dropped = {j for name in drop_columns for j in _numbers_of(table, name)}
+    if isinstance(drop_columns, str):
+        drop_columns = next(csv.reader([drop_columns], skipinitialspace=True))
+    dropped = {j for name in drop_columns for j in _numbers_of(table, str(name).strip())}
     notes, counted = [], None
     for j in sorted(set(table.index) - dropped):
         notes.append(f"{table.column(j)} is an index of pandas and left out.")

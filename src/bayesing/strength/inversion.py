@@ -32,7 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from ..exceptions import InputError
+from ..exceptions import InputError, Setting
 from ..statistics import SpinStatistics
 from ..types import Array
 from ._method import Estimate, Method, Options, Statistic, with_field
@@ -55,8 +55,9 @@ def fit_inversion(stats: SpinStatistics) -> InversionFit:
     p = nu - n
     if p <= 3:
         raise InputError(
-            f'method="{METHOD.name}" needs at least {n + 5} samples of {n} spins that vary: found {N}. Take another '
-            "method, or more samples."
+            Setting("method", METHOD.name),
+            f" needs at least {n + 5} samples of {n} spins that vary: found {N}. Take another "
+            "method, or more samples.",
         )
     m = kept.magnetisations
     S = kept.gram - N * np.outer(m, m)
@@ -95,8 +96,9 @@ def _inverse(S: Array) -> Array:
         inverse = np.full((1, 1), np.inf)
     if not np.max(np.abs(inverse)) < 1e8 / len(S):
         raise InputError(
-            f'method="{METHOD.name}" needs columns none of which follows from the others: found a singular '
-            "correlation matrix. Leave out copies of columns, or take more samples."
+            Setting("method", METHOD.name),
+            " needs columns none of which follows from the others: found a singular "
+            "correlation matrix. Leave out copies of columns, or take more samples.",
         )
     return np.asarray(inverse)
 

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from ..arguments import Seed, count, generator
 from ..conditionals import curvature, log_conditional, slope
-from ..exceptions import InputError
+from ..exceptions import InputError, Setting
 from ..statistics import SpinStatistics
 from ..threads import threads_for
 from ..types import Array
@@ -195,7 +195,8 @@ def fit_pseudolikelihood(
     """
     if stats.N < METHOD.least_samples:
         raise InputError(
-            f'method="{METHOD.name}" needs at least {METHOD.least_samples} samples: found {stats.N}.'
+            Setting("method", METHOD.name),
+            f" needs at least {METHOD.least_samples} samples: found {stats.N}.",
         )
     kept = stats.kept
     n = kept.n

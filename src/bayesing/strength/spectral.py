@@ -46,7 +46,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import numbers
-from ..exceptions import InputError
+from ..exceptions import InputError, Setting
 from ..roots import root
 from ..spectrum import Spectrum, saddle
 from ..statistics import SpinStatistics
@@ -188,7 +188,8 @@ def fit_spectral(stats: SpinStatistics, without_mean: bool = False) -> SpectralF
     nu, n, scale = spectrum.nu, spectrum.n, spectrum.scale
     if stats.N < METHOD.least_samples or math.isinf(scale):
         raise InputError(
-            f'method="{METHOD.name}" needs at least {METHOD.least_samples} samples: found {stats.N}.'
+            Setting("method", METHOD.name),
+            f" needs at least {METHOD.least_samples} samples: found {stats.N}.",
         )
 
     def own_score(u: float) -> float:

@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..exceptions import InputError
+from ..exceptions import InputError, Setting
 from ..moments import SpinMoments
 from ..replica import collective_variance, field, field_error, mean_coupling, overlap
 from ..statistics import SpinStatistics
@@ -46,7 +46,9 @@ def fit_susceptibility(moments: SpinMoments, with_mean_coupling: bool = False) -
     """gamma_hat, H_hat and, if asked for, J0_hat, from moments alone."""
     n, N, r, chi_sg = moments.n, moments.N, moments.r, moments.chi_sg
     if r is None or chi_sg is None:
-        raise InputError(f'method="{METHOD.name}" needs at least {METHOD.least_samples} samples: found {N}.')
+        raise InputError(
+            Setting("method", METHOD.name), f" needs at least {METHOD.least_samples} samples: found {N}."
+        )
     if r <= 0:
         raise InputError(
             f"Expected spins that vary: found r = {r:.3g}, the mean of (1 - m_i^2)^2, in {N} samples. "
