@@ -37,5 +37,5 @@ def test_simulated_data_without_anything_in_them_are_no_error():
     assert np.count_nonzero(np.abs(X.mean(axis=0)) < 1) >= 2
     said = left_out(X, simulations=40)
     assert said.startswith(
-        "Intervals by simulation were not found: the statistic cannot be had of data simulated"
+        "Intervals by simulation were not found: the statistic does not exist for data simulated"
     )

@@ -81,7 +81,7 @@ class ConstantSpinsError(InputError):
 
 
 class SimulatedDataError(InputError):
-    """Of data simulated on the way to an interval the statistic cannot be had; ``frozen`` if none of them vary."""
+    """The statistic does not exist for data simulated on the way to an interval; ``frozen`` if they do not vary."""
 
     frozen: bool = False
 
