@@ -5,7 +5,15 @@ import pytest
 
 import bayesing as bs
 from bayesing.conditionals import curvature, log_conditional, slope
-from bayesing.strength.pseudolikelihood import Conditionals, _peak, fit_pseudolikelihood
+from bayesing.strength import Options
+from bayesing.strength.pseudolikelihood import (
+    MANY_SPINS,
+    METHOD,
+    Conditionals,
+    _peak,
+    fit_pseudolikelihood,
+    score_per_spin,
+)
 
 from samples import stats
 
@@ -161,3 +169,10 @@ def test_the_search_ends(centre, shape):
 
     peak, _, _ = _peak(scores, math.log(0.25), step=0.5)
     assert peak == pytest.approx(centre, abs=0.03) and len(calls) < 40
+
+
+def test_the_statistic_of_calibration_is_the_score_at_its_own_gamma():
+    data, options = stats(spins(20, 50)), Options()
+    found = METHOD.fit(data, options)
+    seen = METHOD.statistic(found, 3.0, options)(data)
+    assert seen == score_per_spin(data, found.gamma, MANY_SPINS) != score_per_spin(data, 3.0, MANY_SPINS)

@@ -254,3 +254,11 @@ def test_gram_matrices_by_counting_bits_and_by_blas(N, n, blas, monkeypatch):
     if n < 5000:
         assert (bits.spins_gram() == x.T @ x).all()
         assert (bits.sums() == x.sum(axis=0)).all()
+
+
+def test_rows_longer_than_float32_can_count_are_left_to_the_kernel(monkeypatch):
+    X = random_spins(3, 130)
+    monkeypatch.setattr(packed, "_by_blas", lambda multiplications: True)
+    monkeypatch.setattr(packed, "_EXACT", 100)
+    monkeypatch.setattr(packed, "_product", None)
+    assert (packed.PackedSpins.of(X).samples_gram() == X.astype(int) @ X.T).all()
