@@ -101,18 +101,50 @@ def test_every_chain_has_its_own_beta():
         np.testing.assert_array_equal(fast.spins[:, c], slow.gibbs(model, states[:, c], [beta] * 3)[0])
 
 
+def test_chains_go_on_with_another_model():
+    """Parameters that change in place, with a base: as new chains of that model, started where the old ones stood."""
+    n, states = 70, states_for(4)
+    base = np.random.default_rng(3).normal(size=n).astype(np.float32)
+    first, second = random_model(n, 0.6, seed=1), random_model(n, 1.1, seed=2)
+    single = [(m.couplings.astype(np.float32), m.fields.astype(np.float32)) for m in (first, second)]
+    betas = np.array([0.0, 0.3, 0.8, 1.0], np.float32)
+    chains = Chains(single[0][0].copy(), single[0][1], states, base)
+    chains.sweep(betas)
+    fresh = Chains(single[1][0].copy(), single[1][1], chains.states, base)
+    fresh.spins[...], fresh.states[...] = chains.spins, chains.states
+    chains.change(*single[1])
+    np.testing.assert_allclose(
+        chains.exponents, -second.energy(chains.spins.T) - base @ chains.spins, rtol=1e-4, atol=1e-3
+    )
+    for _ in range(2):
+        chains.sweep(betas)
+        fresh.sweep(betas)
+    np.testing.assert_array_equal(chains.spins, fresh.spins)
+
+
+def test_chains_start_as_independent_spins_in_their_base():
+    base = np.array([-1.5, 0.0, 0.4, 2.0], np.float32)
+    chains = Chains(np.zeros((4, 4), np.float32), np.zeros(4, np.float32), states_for(20_000), base)
+    for _ in range(2):  # and stay so at beta = 0
+        error = np.sqrt((1 - np.tanh(base) ** 2) / 20_000)
+        assert (np.abs(chains.spins.mean(axis=1) - np.tanh(base)) < 4 * error).all()
+        chains.sweep(np.zeros(20_000, np.float32))
+
+
 # Exact, on three spins: probabilities are read off the kernel by bisection of the injected uniform numbers.
 
 MODEL = IsingModel([[0.0, 0.9, -0.5], [0.9, 0.0, 0.3], [-0.5, 0.3, 0.0]], [0.4, -0.7, 0.2])
 STATES = np.array(list(product([-1, 1], repeat=3)))
 BETA = 0.7
+BASE = np.array([-0.3, 0.6, 0.1], np.float32)  # fields of the independent spins at beta = 0
 
 
 def updated(state, uniforms):
     """State after one pass of the kernel over all three spins with these uniform numbers."""
     spins = np.array(state, np.float32)[:, None]
     J = MODEL.couplings.astype(np.float32)
-    arguments = J @ spins, J, MODEL.fields.astype(np.float32), np.full(1, BETA, np.float32)
+    fields = MODEL.fields.astype(np.float32)
+    arguments = J @ spins, J, fields - BASE, BASE, np.full(1, BETA, np.float32)
     update(spins, *arguments, np.array(uniforms, np.float32)[:, None], np.zeros(1))
     return spins[:, 0].astype(int)
 
@@ -129,7 +161,7 @@ def probability_up(state, forced):
 
 
 def boltzmann():
-    weights = np.exp(-BETA * MODEL.energy(STATES))
+    weights = np.exp(-BETA * MODEL.energy(STATES) + (1 - BETA) * (STATES @ BASE))
     return weights / weights.sum()
 
 

@@ -1,9 +1,14 @@
 r"""Gibbs sweeps of many chains at once, at about the speed of a matrix product.
 
-Chains of one coupling matrix lie side by side, spins S of shape (n, chains), each chain at its own beta. A
-sweep draws the spins in turn from their conditional distributions,
+Chains of one coupling matrix lie side by side, spins S of shape (n, chains), each chain at its own beta, with
+P(S) proportional to :math:`\exp[\sum_i a_i S_i + \beta (\sum_i (h_i - a_i) S_i + \sum_{i<j} J_{ij} S_i S_j)]`: at
+beta = 0 independent spins in fields a (0 if not given), at beta = 1 the model. A sweep draws the spins in turn from
+their conditional distributions,
 
-.. math:: P(S_i = \pm 1 \mid \text{rest}) = \frac{1 \pm \tanh(\beta f_i)}{2}, \qquad f_i = h_i + \sum_j J_{ij} S_j .
+.. math::
+
+    P(S_i = \pm 1 \mid \text{rest}) = \frac{1 \pm \tanh(a_i + \beta f_i)}{2}, \qquad
+    f_i = h_i - a_i + \sum_j J_{ij} S_j .
 
 **Blocks.** The fields of 32 spins for all chains are one float32 matrix product. Inside the block a spin that
 flips corrects the fields of the spins after it, by rank-one updates that stay in cache, so the sweep is the
@@ -38,10 +43,16 @@ GROUP = 256  # chains that run together; fixed, so that results do not depend on
 class Chains:
     """Chains of one model, changed in place by :meth:`sweep`: spins (n, chains), ±1 in float32."""
 
-    def __init__(self, couplings: Single, fields: Single, states: NDArray[np.uint32]) -> None:
-        """Start from uniform random spins; ``states`` (4, chains) seeds the generators."""
+    def __init__(
+        self, couplings: Single, fields: Single, states: NDArray[np.uint32], base: Single | None = None
+    ) -> None:
+        """Start from independent spins in the fields ``base``; ``states`` (4, chains) seeds the generators.
+
+        ``exponents`` are what beta multiplies.
+        """
         n, n_chains = len(fields), states.shape[1]
-        self.couplings, self.fields = couplings, fields
+        self.base: Single = np.zeros(n, np.float32) if base is None else base
+        self.couplings, self.fields = couplings, fields - self.base
         self.states = np.array(states, order="C")
         self.spins: Single = np.empty((n, n_chains), np.float32)
         uniforms, local = np.empty((2, BLOCK, n_chains), np.float32)
@@ -50,24 +61,41 @@ class Chains:
             rows, size = slice(start, start + BLOCK), min(BLOCK, n - start)
             inside = np.ascontiguousarray(couplings[rows, rows])
             self._blocks.append(
-                (couplings[rows], inside, fields[rows], self.spins[rows], local[:size], uniforms[:size])
+                (
+                    couplings[rows],
+                    inside,
+                    self.fields[rows],
+                    self.base[rows],
+                    self.spins[rows],
+                    local[:size],
+                    uniforms[:size],
+                )
             )
-        for *_, spins, _, uniforms in self._blocks:
+        for *_, base, spins, _, uniforms in self._blocks:
             draw(self.states, uniforms)
-            spins[...] = np.where(uniforms < 0, np.float32(-1), np.float32(1))
+            spins[...] = np.where(uniforms < -np.tanh(base)[:, None], np.float32(-1), np.float32(1))
+        self.exponents = self.exact_exponents()
+
+    def change(self, couplings: Single, fields: Single) -> None:
+        """Go on with another model from the spins as they are; the arrays given before are overwritten."""
+        self.couplings[...] = couplings
+        self.fields[...] = fields - self.base
+        for k, (_, inside, *_) in enumerate(self._blocks):
+            rows = slice(k * BLOCK, (k + 1) * BLOCK)
+            inside[...] = self.couplings[rows, rows]
         self.exponents = self.exact_exponents()
 
     def sweep(self, beta: Single) -> None:
         """Draw every spin of every chain once, in turn, at inverse temperature ``beta`` (chains)."""
-        for couplings, inside, fields, spins, local, uniforms in self._blocks:
+        for couplings, inside, fields, base, spins, local, uniforms in self._blocks:
             draw(self.states, uniforms)
             np.matmul(couplings, self.spins, out=local)
-            update(spins, local, inside, fields, beta, uniforms, self.exponents)
+            update(spins, local, inside, fields, base, beta, uniforms, self.exponents)
 
     def exact_exponents(self) -> NDArray[np.float64]:
-        """sum_i h_i S_i + sum_{i<j} J_ij S_i S_j of every chain. ``exponents`` follows it sweep by sweep."""
+        """sum_i (h_i - a_i) S_i + sum_{i<j} J_ij S_i S_j of every chain. ``exponents`` follows it sweep by sweep."""
         exponents = np.zeros(self.spins.shape[1])
-        for couplings, _, fields, spins, local, _ in self._blocks:
+        for couplings, _, fields, _, spins, local, _ in self._blocks:
             np.matmul(couplings, self.spins, out=local)
             exponents += np.einsum("ic,ic->c", spins, 0.5 * local + fields[:, None])
         return exponents
@@ -177,11 +205,11 @@ def _tanh(x):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
-def update(spins, local, couplings, fields, beta, uniforms, exponents):  # type: ignore[no-untyped-def]
+def update(spins, local, couplings, fields, base, beta, uniforms, exponents):  # type: ignore[no-untyped-def]
     """Draw the spins of one block in turn; changes ``spins``, ``local`` and ``exponents`` in place.
 
     ``local`` holds sum_j J_ij S_j before the block is touched. Spin i becomes +1 where its uniform number is
-    below tanh(beta f_i). The exponent of P(S) is linear in S_i with slope f_i, so a change d of S_i adds d f_i.
+    below tanh(a_i + beta f_i). What beta multiplies is linear in S_i with slope f_i, so a change d of S_i adds d f_i.
     """
     size, n_chains = spins.shape
     change = np.zeros((4, n_chains), np.float32)
@@ -190,10 +218,10 @@ def update(spins, local, couplings, fields, beta, uniforms, exponents):  # type:
     for first in range(0, size, 4):
         last = min(first + 4, size)
         for i in range(first, last):
-            s, f, u, h, d = spins[i], local[i], uniforms[i], fields[i], change[i - first]
+            s, f, u, h, a, d = spins[i], local[i], uniforms[i], fields[i], base[i], change[i - first]
             for c in range(n_chains):
                 field = f[c] + h
-                new = float32(1) if u[c] < _tanh(beta[c] * field) else float32(-1)
+                new = float32(1) if u[c] < _tanh(beta[c] * field + a) else float32(-1)
                 d[c] = new - s[c]
                 gain[c] += d[c] * field
                 s[c] = new
