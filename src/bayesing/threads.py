@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+#: Runs tasks, possibly at the same time, and gives their results in order.
+Run = Callable[[Sequence[Callable[[], Any]]], list[Any]]
 
 _SMALL = 500  # spins
 
@@ -12,3 +18,27 @@ def threads_for(n_spins: int) -> Any:
     from threadpoolctl import threadpool_limits  # where it is needed, for it takes time to load
 
     return threadpool_limits(1 if n_spins <= _SMALL else None, "blas")
+
+
+@contextmanager
+def workers() -> Iterator[Run]:
+    """Run tasks on as many threads as ``joblib.parallel_config`` says, by default on all cores; BLAS takes one in each.
+
+    Inside a task of joblib there is one thread: the cores are taken.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    from joblib import cpu_count, effective_n_jobs
+    from joblib.parallel import get_active_backend
+    from threadpoolctl import threadpool_limits
+
+    backend, asked = get_active_backend()
+    free = asked is None and backend.nesting_level == 0
+    n_threads = cpu_count() if free else min(effective_n_jobs(None), cpu_count())
+    with threadpool_limits(1, "blas"), ThreadPoolExecutor(n_threads) as pool:
+
+        def run(tasks: Sequence[Callable[[], Any]]) -> list[Any]:
+            futures = [pool.submit(task) for task in tasks]
+            return [future.result() for future in futures]
+
+        yield run

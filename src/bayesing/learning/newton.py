@@ -1,0 +1,222 @@
+r"""Newton steps for the true likelihood, with curvatures from samples.
+
+With the prior :math:`J_{ij} \sim N(0, 1/\lambda)`, :math:`\lambda = n/\gamma`, and fields N(0, 1) the slopes of the
+log posterior in centred parameters are (zero diagonal)
+
+.. math::
+
+    G_{ij} = N (\langle z_i z_j \rangle_{\text{data}} - \langle z_i z_j \rangle) - \lambda J_{ij} + h_i d_j + h_j d_i ,
+    \qquad g_i = N (d_i - m_i) - h_i .
+
+**Metric.** In the eigenvectors V of the model's covariance, :math:`y = V^T z`, the curvature is nearly diagonal, and its
+diagonal is :math:`N W_{kl} + \lambda`, :math:`W_{kl} = \operatorname{Var}(y_k y_l)` over the samples (half of it for k =
+l). Gaussian spins would have :math:`W_{kl} = c_k c_l`; near the spin glass they are far from it, and steps would have to
+be ten times shorter. For fields it is N C + 1.
+
+**Step.** Fields first, then couplings given what the fields do, then fields again; or, where samples are many more than
+parameters, conjugate gradients on the curvature of the samples, mended with that of the metric.
+
+**Two halves.** A step that is computed from the slopes *and* curvatures of the same samples is biased: it fits the
+noise of p parameters, and how the noise of the slopes goes along with that of the curvatures, their third moments, adds
+up over all of them. With :math:`p \approx A/4` this kept the mean activity of rare spins 5 standard errors off, for
+ever. So slopes come from one half of the chains and curvatures from the other, and vice versa. The product of the
+slopes of one half with the step of the other is then an honest measure of what is left to gain.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..types import Array
+from .phases import Data, Free
+from .population import worth
+
+_RIDGE = 1e-3  # added to the covariance: directions in which spins do not move
+_FLOOR = 0.1  # of W, relative to Gaussian spins
+_MIXED = 0.3  # share of the metric in the curvature of samples
+_SAMPLES = 4  # per parameter, for conjugate gradients
+_MOST_STEPS = 4
+_ACCURACY = 0.1  # of conjugate gradients
+_STANDS_OUT = 3.0  # standard deviations
+HIDDEN = 0.3  # share of a step that is taken where slopes do not
+WORTH = 0.5  # of the samples after a step, at least
+
+Pair = tuple[Array, Array]  # of couplings and fields
+
+
+class Metric:
+    """The curvature in the eigenvectors of the covariance: N W + lam for couplings, N c + 1 for fields."""
+
+    def __init__(self, free: Free, N: int, lam: float) -> None:
+        self.N, self.lam = N, lam
+        c, self.V = np.linalg.eigh(free.covariance + _RIDGE * np.eye(len(free.m)))
+        self.c = np.maximum(c, _RIDGE / 2)
+        self.W = np.maximum(free.fourth(self.V), _FLOOR * np.outer(self.c, self.c))
+
+    @property
+    def K(self) -> Array:
+        """Posterior variances of the couplings in the basis."""
+        return 1 / (self.N * self.W + self.lam)
+
+    @property
+    def used(self) -> float:
+        """How many parameters the data determine: n fields, and couplings as far as they beat the prior."""
+        share = self.N * self.W * self.K
+        return float((share.sum() - np.trace(share)) / 2) + len(self.c)
+
+    def rotate(self, G: Array, weights: Array) -> Array:
+        """V [weights o (V^T G V)] V^T, with zero diagonal."""
+        V = self.V
+        out: Array = V @ ((V.T @ G @ V) * weights) @ V.T
+        np.fill_diagonal(out, 0)
+        return out
+
+    def couplings(self, G: Array) -> Array:
+        """The step of the couplings for slopes G."""
+        return self.rotate(G, self.K)
+
+    def fields(self, g: Array) -> Array:
+        """The step of the fields for slopes g."""
+        return np.asarray(self.V @ ((self.V.T @ g) / (self.N * self.c + 1)))
+
+    def curvature(self, J: Array, b: Array) -> Pair:
+        """That of one sample, without the prior."""
+        return self.rotate(J, self.W), self.V @ (self.c * (self.V.T @ b))
+
+    def variances(self, d: Array) -> Pair:
+        r"""Posterior variances of J_ij, and of the fields :math:`h = b - J d`."""
+        K, P = self.K, self.V**2
+        J: Array = P @ K @ P.T
+        e = self.V.T @ d
+        moved = self.V * e
+        h = P @ (1 / (self.N * self.c + 1)) + P @ (K @ e**2) + np.sum((moved @ K) * moved, axis=1)
+        return (J + J.T) / 2, h
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """Where to go, by all samples and, for the couplings, by either half; the slope along it without their noise."""
+
+    J: Array
+    b: Array
+    halves: Pair
+    signal: float
+
+
+def slopes(data: Data, free: Free, J: Array, h: Array, lam: float) -> Pair:
+    """Of the log posterior, along J and b; ``lam`` 0 is that of the likelihood and the fields' prior alone."""
+    d, N = data.d, data.N
+    G = N * (data.C - free.second) - lam * J + np.outer(h, d) + np.outer(d, h)
+    np.fill_diagonal(G, 0)
+    return G, N * (d - free.m) - h
+
+
+def step(data: Data, halves: tuple[Free, Free], at: tuple[Pair, Pair], metric: Metric) -> Step:
+    """Newton's step for the slopes ``at`` of the two halves, each with the curvature of the other."""
+    pairs = [
+        direction(data, other, *mine, metric) for mine, other in zip(at, reversed(halves), strict=True)
+    ]
+    dJ, db = ((a + b) / 2 for a, b in zip(*pairs, strict=True))
+    signal = sum(inner(*mine, *other) for mine, other in zip(at, reversed(pairs), strict=True)) / 2
+    return Step(dJ, db, (pairs[0][0], pairs[1][0]), signal)
+
+
+def filtered(
+    at: tuple[Pair, Pair], metric: Metric, A: float, hidden: float, trust: float
+) -> tuple[Pair, Pair]:
+    """The slopes of two halves of A samples, each component in the basis by itself.
+
+    Those that stand out of the noise are taken times ``trust``: they are the few collective ones, whose curvature is not
+    that of the metric. The many others, noise for the most part, are taken times ``hidden``.
+    """
+    (Ga, ga), (Gb, gb) = at
+    V, N = metric.V, metric.N
+
+    def kept(slope: Array, variance: Array) -> Array:
+        return np.where(slope**2 > _STANDS_OUT**2 * variance, trust, hidden)
+
+    J = kept(V.T @ (Ga + Gb) @ V / 2, N**2 * metric.W / A)
+    b = kept(V.T @ (ga + gb) / 2, N**2 * metric.c / A)
+    return (metric.rotate(Ga, J), V @ (b * (V.T @ ga))), (metric.rotate(Gb, J), V @ (b * (V.T @ gb)))
+
+
+def direction(data: Data, free: Free, G: Array, g: Array, metric: Metric) -> Pair:
+    """Newton's direction for slopes G and g, with the curvature of the samples ``free``."""
+    N, n = data.N, data.n
+    db = metric.fields(g)
+    dJ = metric.couplings(G - N * free.response(np.zeros((n, n)), db)[0])
+    db = metric.fields(g - N * free.response(dJ, np.zeros(n))[1])
+    if free.B < _SAMPLES * metric.used:
+        return dJ, db
+    return _conjugate_gradients(data, free, G, g, metric, dJ, db)
+
+
+def _conjugate_gradients(
+    data: Data, free: Free, G: Array, g: Array, metric: Metric, J: Array, b: Array
+) -> Pair:
+    N, d = data.N, data.d
+    mixed = metric.used / (metric.used + free.B)
+
+    def curvature(J: Array, b: Array) -> Pair:
+        own, rough = free.response(J, b), metric.curvature(J, b)
+        AJ, Ab = (N * ((1 - mixed) * a + mixed * b) for a, b in zip(own, rough, strict=True))
+        dh = b - J @ d  # of the fields' prior
+        AJ += metric.lam * J - np.outer(dh, d) - np.outer(d, dh)
+        np.fill_diagonal(AJ, 0)
+        return AJ, Ab + dh
+
+    first = inner(G, g, metric.couplings(G), metric.fields(g))
+    AJ, Ab = curvature(J, b)
+    rJ, rb = G - AJ, g - Ab
+    pJ, pb = metric.couplings(rJ), metric.fields(rb)
+    size = inner(rJ, rb, pJ, pb)
+    for _ in range(_MOST_STEPS):
+        if size < _ACCURACY**2 * first:
+            break
+        AJ, Ab = curvature(pJ, pb)
+        rate = size / inner(pJ, pb, AJ, Ab)
+        J, b, rJ, rb = J + rate * pJ, b + rate * pb, rJ - rate * AJ, rb - rate * Ab
+        zJ, zb = metric.couplings(rJ), metric.fields(rb)
+        before, size = size, inner(rJ, rb, zJ, zb)
+        pJ, pb = zJ + size / before * pJ, zb + size / before * pb
+    return J, b
+
+
+def length(u: Array, slope: float, N: int, curvature: float, most: float = 1.0) -> float:
+    r"""How far to go along a step that changes the exponents of samples by ``u``.
+
+    The log likelihood along it is :math:`N [t \bar u - \ln \langle e^{t u} \rangle]`, known from the samples as long as
+    their weights are worth ``WORTH``; ``curvature`` is that of the prior. The root of its slope, or the end.
+    """
+    u = u - u.mean()
+
+    def rises(t: float) -> bool:
+        w = np.exp(t * u - (t * u).max())
+        return slope - N * float(w @ u / w.sum()) - t * curvature >= 0 and worth(t * u) >= WORTH
+
+    if slope <= 0:
+        return 0.0
+    if rises(most):
+        return most
+    low, high = 0.0, most
+    for _ in range(20):
+        middle = (low + high) / 2
+        low, high = (middle, high) if rises(middle) else (low, middle)
+    return low
+
+
+def inner(G: Array, g: Array, J: Array, b: Array) -> float:
+    """Of slopes and a step, each pair i < j once."""
+    return float(np.vdot(G, J)) / 2 + float(g @ b)
+
+
+def slowness(series: list[Array]) -> float:
+    """Samples in the time of one independent sample, from values (times, chains) of each group of independent chains."""
+    times = len(series[0])
+    of_chains = np.concatenate([x.mean(axis=0) - x.mean() for x in series])
+    single = np.concatenate([(x - x.mean()).ravel() for x in series])
+    spread = float(single.var())
+    return max(1.0, times * float(of_chains.var()) / spread) if spread > 0 and math.isfinite(spread) else 1.0
