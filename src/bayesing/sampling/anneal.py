@@ -24,6 +24,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,16 +38,25 @@ from ._gibbs import GROUP, Chains, Single, check_model, generator_states, in_thr
 Floats = NDArray[np.float64]
 
 
+class ChainAverages(NamedTuple):
+    """Of every chain over its sweeps at beta = 1: the exponent of P(S) (chains), and the spins (chains x n)."""
+
+    exponents: Floats
+    spins: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class AnnealedSample:
     """Spins (int8, chains x n) at beta = 1, a chain a row, and the logarithm of their importance weights.
 
     ``base`` (n) are the fields that the chains started from, as independent spins; None are uniform ones.
+    ``averages`` are there if asked for.
     """
 
     spins: Spins
     log_weights: Floats
     base: Floats | None = None
+    averages: ChainAverages | None = None
 
     @property
     def log_partition(self) -> float:
@@ -103,9 +113,17 @@ def annealed_importance_sampling(
 
 
 def anneal(
-    model: IsingModel, n_chains: int, betas: ArrayLike, seed: Seed = None, base: ArrayLike | None = None
+    model: IsingModel,
+    n_chains: int,
+    betas: ArrayLike,
+    seed: Seed = None,
+    base: ArrayLike | None = None,
+    averages: bool = False,
 ) -> AnnealedSample:
     """The same along any schedule: a sequential sweep at each of ``betas``, which must rise to 1.
+
+    ``averages`` asks for those of every chain over its sweeps at beta = 1. Weighted as the spins at the end are, they
+    converge to those of the model.
 
     Groups of chains run in parallel under ``joblib.parallel_config(n_jobs=...)``; the result is the same.
     """
@@ -116,12 +134,16 @@ def anneal(
     J, h = model.couplings.astype(np.float32), model.fields.astype(np.float32)
     states = generator_states(n_chains, generator(seed))
     groups = in_threads(
-        partial(_anneal_group, J, h, states[:, first : first + GROUP], betas, start)
+        partial(_anneal_group, J, h, states[:, first : first + GROUP], betas, start, averages)
         for first in range(0, n_chains, GROUP)
     )
-    spins, log_weights = zip(*groups, strict=True)
-    known = None if start is None else start.astype(np.float64)
-    return AnnealedSample(np.concatenate(spins), np.concatenate(log_weights), known)
+    spins, log_weights, parts = zip(*groups, strict=True)
+    return AnnealedSample(
+        np.concatenate(spins),
+        np.concatenate(log_weights),
+        None if start is None else start.astype(np.float64),
+        ChainAverages(*map(np.concatenate, zip(*parts, strict=True))) if averages else None,
+    )
 
 
 def check_betas(betas: ArrayLike) -> Floats:
@@ -143,13 +165,22 @@ def _check_base(base: ArrayLike, n: int) -> Single:
 
 
 def _anneal_group(
-    J: Single, h: Single, states: NDArray[np.uint32], betas: Floats, base: Single | None
-) -> tuple[Spins, Floats]:
+    J: Single, h: Single, states: NDArray[np.uint32], betas: Floats, base: Single | None, averages: bool
+) -> tuple[Spins, Floats, ChainAverages | None]:
     chains = Chains(J, h, states, base)
-    log_weights = np.zeros(states.shape[1])
+    log_weights, exponents = np.zeros((2, states.shape[1]))
+    spins = np.zeros_like(chains.spins)  # their sum, of whole numbers
     beta = np.empty(states.shape[1], np.float32)
     for previous, current in zip([0.0, *betas], betas, strict=False):
         log_weights += (current - previous) * chains.exponents
         beta.fill(current)
         chains.sweep(beta)
-    return chains.spins.T.astype(np.int8, order="C"), log_weights
+        if averages and current == 1:
+            exponents += chains.exponents
+            spins += chains.spins
+    last = chains.spins.T.astype(np.int8, order="C")
+    if not averages:
+        return last, log_weights, None
+    sweeps, means = np.count_nonzero(betas == 1), spins.T.astype(np.float64)
+    means /= sweeps
+    return last, log_weights, ChainAverages(exponents / sweeps + means @ chains.base, means)
