@@ -107,14 +107,16 @@ class Xoshiro:
         return (self.word() >> 8) / 2**23 - 1
 
 
-def gibbs(model, state, betas):
-    """Spins of one chain after sequential sweeps at each of ``betas``, and the exponents before each sweep."""
+def gibbs(model, state, betas, base=None):
+    """Spins of one chain after sequential sweeps at each of ``betas``, and what beta multiplies before each sweep."""
     n, rng = model.n_spins, Xoshiro(state)
-    S = np.array([-1 if rng.uniform() < 0 else 1 for _ in range(n)])
+    base = np.zeros(n) if base is None else base
+    fields = model.fields - base
+    S = np.array([-1 if rng.uniform() < -np.tanh(base[i]) else 1 for i in range(n)])
     exponents = []
     for beta in betas:
-        exponents.append(model.fields @ S + sum(model.couplings[i, :i] @ S[:i] * S[i] for i in range(n)))
+        exponents.append(fields @ S + sum(model.couplings[i, :i] @ S[:i] * S[i] for i in range(n)))
         for i in range(n):
-            field = model.fields[i] + model.couplings[i] @ S
-            S[i] = 1 if rng.uniform() < np.tanh(beta * field) else -1
+            field = fields[i] + model.couplings[i] @ S
+            S[i] = 1 if rng.uniform() < np.tanh(base[i] + beta * field) else -1
     return S, exponents

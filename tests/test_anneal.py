@@ -50,12 +50,13 @@ def test_bad_numbers_of_chains(n_chains):
         bs.annealed_importance_sampling(random_model(3, 0.5), n_chains)
 
 
-def test_chains_and_weights_equal_their_slow_twin():
+@pytest.mark.parametrize("base", [None, np.linspace(-1.5, 1, 37)])
+def test_chains_and_weights_equal_their_slow_twin(base):
     model, betas, n_chains = random_model(37, 0.9), schedule(0.2, 1, 1), 3
-    result = anneal(model, n_chains, betas, 5)
+    result = anneal(model, n_chains, betas, 5, base)
     states = generator_states(n_chains, np.random.default_rng(5))
     for c in range(n_chains):
-        spins, exponents = slow.gibbs(model, states[:, c], betas)
+        spins, exponents = slow.gibbs(model, states[:, c], betas, base)
         np.testing.assert_array_equal(result.spins[c], spins)
         steps = np.diff(np.concatenate([[0.0], betas]))
         assert result.log_weights[c] == pytest.approx(steps @ exponents, abs=1e-3)
@@ -96,6 +97,51 @@ def test_no_couplings_have_no_variance_in_the_partition_function_but_that_of_the
     assert result.log_partition == pytest.approx(5 * np.log(2))
     assert result.effective_sample_size == pytest.approx(10)
     assert result.log_partition_error == 0
+
+
+RARE = bs.IsingModel(random_model(12, 0.6, seed=7).couplings, np.linspace(-3.5, -0.5, 12))
+
+
+def test_the_partition_function_from_independent_spins():
+    """Strong unequal fields: unbiased with any base, and more precise with that of the means than without one."""
+    exact, means = RARE.log_partition(), RARE.means()
+    bases = {"none": None, "means": np.arctanh(means), "fields": RARE.fields, "wrong": np.linspace(1, -1, 12)}
+    errors = {}
+    for name, base in bases.items():
+        result = bs.annealed_importance_sampling(RARE, 20_000, beta_step=0.1, seed=3, base=base)
+        assert abs(result.log_partition - exact) < 4 * result.log_partition_error, name
+        assert worst_p_value(result.spins, RARE, np.exp(result.log_weights)) > 0.001, name
+        errors[name] = result.log_partition_error
+    assert errors["wrong"] > errors["none"] > 15 * errors["means"] and errors["fields"] > errors["means"]
+
+
+def test_a_base_of_zeros_is_none():
+    one = bs.annealed_importance_sampling(RARE, 300, seed=1)
+    two = bs.annealed_importance_sampling(RARE, 300, seed=1, base=np.zeros(12))
+    np.testing.assert_array_equal(one.spins, two.spins)
+    np.testing.assert_array_equal(one.log_weights, two.log_weights)
+    assert one.base is None and two.log_partition == pytest.approx(one.log_partition, abs=1e-12)
+
+
+def test_independent_spins_have_no_variance_from_their_own_fields():
+    fields = np.linspace(-6, 6, 9)
+    result = bs.annealed_importance_sampling(bs.IsingModel(np.zeros((9, 9)), fields), 50, seed=0, base=fields)
+    assert (result.log_weights == 0).all() and result.log_partition_error == 0
+    assert result.log_partition == pytest.approx(np.log(2 * np.cosh(fields)).sum(), rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("base", "message"),
+    [
+        (0.5, r"base must have shape \(3,\), a field for every spin: found shape \(\)"),
+        ([0.1, 0.2], r"found shape \(2,\)"),
+        ([0.1, np.inf, 0.2], r"base must be finite.*found inf at base\[1\]"),
+        (["a", "b", "c"], "base must be real numbers"),
+    ],
+)
+def test_bad_bases(base, message):
+    with pytest.raises(ValueError, match=message):
+        bs.annealed_importance_sampling(random_model(3, 0.5), 2, base=base)
 
 
 @pytest.mark.parametrize("n_chains", [1, 3, GROUP + 1])

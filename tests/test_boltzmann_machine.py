@@ -1,5 +1,7 @@
 import pickle
 import warnings
+from copy import copy
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,6 +17,9 @@ from bayesing import choice
 from bayesing.couplings import Strength, spectral
 from bayesing.couplings.pseudolikelihood import fit_couplings
 from bayesing.couplings.spectral import posterior
+from bayesing.entropy import entropy_of_means
+from bayesing.ising import all_states
+from bayesing.sampling.anneal import anneal, schedule
 from bayesing.strength.pseudolikelihood import fit_pseudolikelihood
 from bayesing.strength.spectral import fit_spectral
 
@@ -159,14 +164,51 @@ def test_score_is_the_mean_log_conditional():
     assert bm.score((X + 1) // 2) == bm.score(X)
 
 
-def test_log_likelihood_against_enumeration():
-    model = random_model(9, 0.8, seed=1)
-    X = bs.sample(model, 300, sampler="anneal", seed=0)
+def test_few_spins_are_enumerated():
+    X = bs.sample(random_model(9, 0.8, seed=1), 300, sampler="anneal", seed=0)
     bm = fit(X, method="exact")
-    value, error = bm.log_likelihood(X, seed=1)
+    states = all_states(9)
+    p = np.exp(-bm.model_.energy(states) - bm.model_.log_partition())
     exact = -bm.model_.energy(X).mean() - bm.model_.log_partition()
-    assert abs(value - exact) < 4 * error < 0.1
-    assert (value, error) == bm.log_likelihood(X, seed=1)
+    assert bm.log_likelihood(X) == (pytest.approx(exact, rel=1e-12), 0.0)
+    assert bm.entropy() == (pytest.approx(-(p @ np.log(p))), 0.0)
+    # The likelihood is maximal: data and model have the same averages, and so the same mean exponent.
+    assert bm.entropy()[0] == pytest.approx(-exact, abs=1e-6)
+    independent = np.prod((1 + states * X.mean(axis=0)) / 2, axis=1)
+    assert bm.multi_information() == (pytest.approx(p @ np.log(p / independent), abs=1e-6), 0.0)
+
+
+def test_many_spins_are_sampled():
+    bm = fit(method="pseudolikelihood")
+    long = anneal(bm.model_, 20_000, schedule(0.01, 1, 100), 0, averages=True)
+    weights = np.exp(long.log_weights - long.log_weights.max())
+    entropy = long.log_partition - np.average(long.averages.exponents, weights=weights)
+    means = np.average(long.averages.spins, axis=0, weights=weights)
+    expected = {
+        "log_likelihood": -bm.model_.energy(SIM.spins).mean() - long.log_partition,
+        "entropy": entropy,
+        "multi_information": entropy_of_means(means) - entropy,
+    }
+    for name, value in expected.items():
+        arguments = (SIM.spins,) if name == "log_likelihood" else ()
+        found, error = getattr(bm, name)(*arguments, seed=1)
+        assert abs(found - value) < 4 * error < 0.2, name
+        assert (found, error) == getattr(bm, name)(*arguments, seed=1)
+
+
+def test_the_start_of_the_chains_is_that_of_the_data():
+    """Rare spins, one of them constant. Machines pickled before there was a base start from uniform spins."""
+    couplings = random_model(24, 0.3).couplings
+    X = bs.sample(bs.IsingModel(couplings, np.linspace(-2.5, -1, 24)), 400, seed=0)
+    X[:, 3] = -1
+    bm = fit(X, method="pseudolikelihood", gamma=0.1)
+    assert np.tanh(bm.answer_.base) == pytest.approx(X.mean(axis=0), abs=0.01)
+    value, error = bm.log_likelihood(X, seed=0)
+    old = copy(bm)
+    old._answer = replace(bm.answer_, base=None)
+    without, its_error = old.log_likelihood(X, seed=0)
+    assert error < its_error / 4 and abs(value - without) < 4 * its_error
+    assert bm.multi_information(seed=0)[1] < old.multi_information(seed=0)[1] / 2
 
 
 def test_sample():

@@ -27,6 +27,7 @@ def test_exact_averages_follow_the_definition(n):
     weights = np.exp([slow_exponent(model, S) for S in states])
     Z = weights.sum()
     np.testing.assert_allclose(model.log_partition(), np.log(Z), rtol=1e-12)
+    np.testing.assert_allclose(model.entropy(), np.log(Z) - weights @ np.log(weights) / Z, rtol=1e-12)
     np.testing.assert_allclose(model.means(), weights @ states / Z, rtol=1e-10)
     np.testing.assert_allclose(model.correlations(), (states.T * weights) @ states / Z, rtol=1e-10)
 
@@ -63,6 +64,7 @@ def test_no_couplings_and_strong_fields():
     model = bs.IsingModel(np.zeros((4, 4)), [0.5, -300.0, 0.0, 300.0])
     np.testing.assert_allclose(model.means(), np.tanh([0.5, -300, 0, 300]), atol=1e-15)
     assert model.log_partition() == pytest.approx(600 + np.log(2 * np.cosh(0.5)) + np.log(2))
+    assert model.entropy() == pytest.approx(np.log(2) + np.log(2 * np.cosh(0.5)) - 0.5 * np.tanh(0.5))
     np.testing.assert_array_equal(np.diag(model.correlations()).round(12), 1)
 
 

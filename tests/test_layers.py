@@ -20,7 +20,7 @@ ROWS = [
     ["_popcount", "packed", "spins", "moments", "spectrum", "statistics"],
     ["priors", "ising", "conditionals", "replica"],
     ["sampling"],
-    ["generator"],
+    ["generator", "entropy"],
     ["strength", "couplings"],
     ["diagnosis", "choice", "inference"],
     ["_surface", "calibration", "prediction"],

@@ -4,22 +4,46 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .exceptions import InputError
+from .inference import CouplingAnswer, StrengthAnswer
 from .packed import PackedSpins
 from .statistics import SpinStatistics
 
+Answer = TypeVar("Answer", StrengthAnswer, CouplingAnswer)
 
-class SpinEstimator(BaseEstimator):
+
+class SpinEstimator(BaseEstimator, Generic[Answer]):
     """An estimator of spins: arrays and data frames, :class:`SpinData` and :class:`SpinStatistics`."""
 
     n_features_in_: int
     feature_names_in_: Any
+    _answer: Answer
+
+    @property
+    def method_(self) -> str:
+        """The method used."""
+        return self._fitted.method.name
+
+    @property
+    def reason_(self) -> str:
+        """Why it was used."""
+        return self._fitted.reason
+
+    @property
+    def answer_(self) -> Answer:
+        """All of it as one record."""
+        return self._fitted
+
+    @property
+    def _fitted(self) -> Answer:
+        check_is_fitted(self, "_answer")
+        return self._answer
 
     def _remember(self, X: Any, data: SpinStatistics) -> None:
         """Keep the number of columns, and the names, of data that have been fitted."""

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from ._estimator import SpinEstimator, show
 from .arguments import Seed, count
 from .conditionals import log_conditional
+from .entropy import entropy_of, log_partition_of, multi_information_of
 from .generator import sample
 from .inference import CouplingAnswer, check_couplings, infer_couplings
 from .ising import IsingModel
-from .sampling.anneal import annealed_importance_sampling
 from .statistics import SpinStatistics
 from .types import Array, Spins
 
@@ -35,7 +34,7 @@ class Coupling(NamedTuple):
     error: float
 
 
-class BoltzmannMachine(SpinEstimator):
+class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
     """Which couplings are behind these spins? Infer all J_ij and fields h_i from binary data, with errors.
 
     The strength of the prior, and so of the regularisation, is inferred from the same data: there is nothing to
@@ -140,16 +139,6 @@ class BoltzmannMachine(SpinEstimator):
         return IsingModel(self.couplings_, self.fields_)
 
     @property
-    def method_(self) -> str:
-        """The method used."""
-        return self._fitted.method.name
-
-    @property
-    def reason_(self) -> str:
-        """Why it was used."""
-        return self._fitted.reason
-
-    @property
     def is_cheap_(self) -> bool:
         """Whether more samples would cost little: the method does not search through them."""
         return not self._fitted.method.searches
@@ -160,14 +149,25 @@ class BoltzmannMachine(SpinEstimator):
         return float(log_conditional(s, s @ self.couplings_ + self.fields_).mean())
 
     def log_likelihood(self, X: ArrayLike, n_chains: int = 1000, seed: Seed = None) -> tuple[float, float]:
-        """Mean log likelihood of ``X`` per sample, and its standard error.
+        """Mean log likelihood of ``X`` per sample in nats, and the standard error that ln Z gives it.
 
-        ln Z is from annealed importance sampling with ``n_chains`` chains, and so is the error.
+        Up to 20 spins it is exact, with the error 0. Beyond, ln Z is from annealed importance sampling with
+        ``n_chains`` chains.
         """
         spins, model = self._meet_again(X).spins(), self.model_
-        annealed = annealed_importance_sampling(model, n_chains, beta_step=0.01, seed=seed)
-        value = -float(model.energy(spins).mean()) - annealed.log_partition
-        return value, annealed.log_partition_error
+        log_partition, error = log_partition_of(model, n_chains, seed, self._fitted.base)
+        return -float(model.energy(spins).mean()) - log_partition, error
+
+    def entropy(self, n_chains: int = 1000, seed: Seed = None) -> tuple[float, float]:
+        """Entropy of the fitted model in nats, and its standard error: exact up to 20 spins, as in log_likelihood."""
+        return entropy_of(self.model_, n_chains, seed, self._fitted.base)
+
+    def multi_information(self, n_chains: int = 1000, seed: Seed = None) -> tuple[float, float]:
+        """How much less entropy the fitted model has than independent spins with its means, and the standard error.
+
+        In nats, 0 without couplings; exact up to 20 spins, as in log_likelihood.
+        """
+        return multi_information_of(self.model_, n_chains, seed, self._fitted.base)
 
     def sample(self, n_samples: int, seed: Seed = None) -> Spins:
         """Spins drawn from the fitted model at equilibrium, int8 (n_samples, n)."""
@@ -219,13 +219,3 @@ class BoltzmannMachine(SpinEstimator):
         )
         penalty = "" if self.penalty_ is None else f", penalty {self.penalty_:.3g}"
         return f"{call}: {self.n_features_in_} spins by {self.method_} ({self.reason_}){strength}{penalty}"
-
-    @property
-    def answer_(self) -> CouplingAnswer:
-        """All of it as one record."""
-        return self._fitted
-
-    @property
-    def _fitted(self) -> CouplingAnswer:
-        check_is_fitted(self, "_answer")
-        return self._answer

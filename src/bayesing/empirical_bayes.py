@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from ._estimator import SpinEstimator, show
 from .arguments import Seed
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from .calibration import Heard, Interval
 
 
-class EmpiricalBayes(SpinEstimator):
+class EmpiricalBayes(SpinEstimator[StrengthAnswer]):
     """How strong are the couplings behind these spins? Infer gamma = J^2 and H from binary data.
 
     Rows are taken to be independent samples, in the estimates and in their errors.
@@ -150,16 +149,6 @@ class EmpiricalBayes(SpinEstimator):
         return self._fitted.moments
 
     @property
-    def method_(self) -> str:
-        """The method used."""
-        return self._fitted.method.name
-
-    @property
-    def reason_(self) -> str:
-        """Why it was used."""
-        return self._fitted.reason
-
-    @property
     def case_(self) -> str | None:
         """Where the evidence has its maximum in gamma, if the method knows."""
         return self._fitted.estimate.case
@@ -231,16 +220,6 @@ class EmpiricalBayes(SpinEstimator):
         if found.is_open:
             show([SaturationWarning(f"{found.note[0].upper()}{found.note[1:]}.")])
         return found
-
-    @property
-    def answer_(self) -> StrengthAnswer:
-        """All of it as one record."""
-        return self._fitted
-
-    @property
-    def _fitted(self) -> StrengthAnswer:
-        check_is_fitted(self, "_answer")
-        return self._answer
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())  # a copy: it is the estimator's own

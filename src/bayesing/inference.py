@@ -14,6 +14,7 @@ from typing import Any
 from . import couplings, strength
 from .arguments import Seed, number
 from .choice import AUTO, COUPLINGS, STRENGTH, CouplingSituation, StrengthSituation, find, first
+from .conditionals import fields_of
 from .couplings import CouplingMethod, Couplings, Strength
 from .diagnosis import Diagnosis, Phase, at_bound, diagnose, regime
 from .exceptions import BoundWarning, InputError, SaturationWarning, Setting
@@ -95,12 +96,16 @@ def check_strength(method: Any, options: Options) -> None:
 
 @dataclass(frozen=True, eq=False)
 class CouplingAnswer:
-    """Which couplings: with errors, by which method and why, and the strength of the prior, if there is one."""
+    """Which couplings: with errors, by which method and why, and the strength of the prior, if there is one.
+
+    ``base`` are the fields of independent spins with the means of the data.
+    """
 
     couplings: Couplings
     strength: Strength | None
     method: CouplingMethod
     reason: str
+    base: Array | None = None
 
     @cached_property
     def matrices(self) -> tuple[Array, Array]:
@@ -148,7 +153,7 @@ def infer_couplings(
     chosen = find(couplings.METHODS, method)
     _check_data(chosen, data, infers=situation.gamma is None)
     found, given = situation.fit(method)
-    return CouplingAnswer(found, given, chosen, reason)
+    return CouplingAnswer(found, given, chosen, reason, fields_of(data.sums, data.N))
 
 
 def check_couplings(method: Any, prior: str, gamma: Any) -> float | None:

@@ -68,6 +68,10 @@ class IsingModel:
         """ln Z, exact, for n up to 20."""
         return self._enumerate().log_partition
 
+    def entropy(self) -> float:
+        """- sum P(S) ln P(S), in nats, exact, for n up to 20."""
+        return float(scipy.special.entr(self._enumerate().probabilities).sum())
+
     def means(self) -> Floats:
         """<S_i>, exact, for n up to 20."""
         a, b, p, _ = self._enumerate()
