@@ -20,6 +20,7 @@ ROWS = [
     ["_popcount", "packed", "spins", "moments", "spectrum", "statistics"],
     ["priors", "ising", "conditionals", "replica"],
     ["sampling"],
+    ["learning"],
     ["generator", "entropy"],
     ["strength", "couplings"],
     ["diagnosis", "choice", "inference"],

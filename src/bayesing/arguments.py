@@ -61,6 +61,16 @@ def numbers(name: str, values: Any, least: float = -LARGEST_NUMBER) -> NDArray[n
     return array
 
 
+def seed_sequence(seed: Seed, default: int = 0) -> np.random.SeedSequence:
+    """What independent streams are spawned from; None is a fixed choice, and a Generator is drawn from."""
+    if isinstance(seed, np.random.SeedSequence):
+        return np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key)
+    if isinstance(seed, np.random.Generator):
+        return np.random.SeedSequence(int(seed.integers(2**63)))
+    generator(seed)
+    return np.random.SeedSequence(default if seed is None else seed)
+
+
 def generator(seed: Seed) -> np.random.Generator:
     """A random generator from an int, a SeedSequence, a Generator (used as it is) or None (unpredictable).
 

@@ -12,15 +12,20 @@ from numpy.typing import ArrayLike
 from ._estimator import SpinEstimator, show
 from .arguments import Seed, count
 from .conditionals import log_conditional
+from .couplings import likelihood
+from .couplings.likelihood import LikelihoodCouplings, PosteriorDraws
 from .entropy import entropy_of, log_partition_of, multi_information_of
+from .exceptions import InputError, Setting
 from .generator import sample
 from .inference import CouplingAnswer, check_couplings, infer_couplings
 from .ising import IsingModel
 from .statistics import SpinStatistics
-from .types import Array, Spins
+from .types import Array, Heard, Spins
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from .learning.certificate import Certificate
 
 
 class Coupling(NamedTuple):
@@ -51,7 +56,7 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
     gamma : "auto" or float
         Strength of the couplings. "auto" infers it by the method's own evidence.
     random_state : int, Generator or None
-        Which spins gamma is taken from, where a method looks at some of many. None is a fixed choice.
+        Of methods that draw random numbers, or look at some of many spins. None is a fixed choice.
 
     Attributes
     ----------
@@ -61,11 +66,15 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
         Their standard errors; that of gamma matters where it is of the size of gamma itself.
     fields_ : array (n,)
         Fields, with a prior N(0, 1).
+    field_errors_ : array (n,) or None
+        Their standard errors, of methods that have them.
+    certificate_ : Certificate or None
+        Of methods that sample the fit: how well it reproduces the data.
     gamma_ : float or None
         Strength of the couplings; None for methods without a prior.
     penalty_ : float or None
-        Of methods with a penalty: lambda = 2n/gamma of lambda/2 sum J_ij^2, or for the Laplace prior lambda = 2
-        sqrt(2n/gamma) of lambda times the sum of absolute values.
+        Of methods with a penalty: lambda of lambda/2 sum J_ij^2 or, for the Laplace prior, of lambda times the sum of
+        absolute values; n/gamma or sqrt(2n/gamma) for the likelihood, and twice that for the pseudo-likelihood.
     model_ : IsingModel
         Couplings and fields as a model to sample from.
     method_, reason_ : str
@@ -95,14 +104,17 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
         self.gamma = gamma
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike | SpinStatistics, y: Any = None) -> BoltzmannMachine:
+    def fit(
+        self, X: ArrayLike | SpinStatistics, y: Any = None, *, progress: Heard | None = None
+    ) -> BoltzmannMachine:
         """Infer couplings and fields from ``X``: rows are samples, columns spins (±1, 0/1 or bool).
 
         ``X`` may also be a :class:`SpinData`, or a :class:`SpinStatistics` of data that were never in memory at once.
+        ``progress`` is called with how much is done and of how much, by methods that take long.
         """
         check_couplings(self.method, self.prior, self.gamma)
         data = SpinStatistics.of(X)
-        self._answer = infer_couplings(data, self.method, self.prior, self.gamma, self.random_state)
+        self._answer = infer_couplings(data, self.method, self.prior, self.gamma, self.random_state, progress)
         self._remember(X, data)
         show(self._answer.warnings)
         return self
@@ -121,6 +133,17 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
     def fields_(self) -> Array:
         """h_i."""
         return self._fitted.couplings.fields
+
+    @property
+    def field_errors_(self) -> Array | None:
+        """Standard errors of h_i, of methods that have them."""
+        return self._fitted.couplings.field_errors
+
+    @property
+    def certificate_(self) -> Certificate | None:
+        """How well samples of the fit reproduce means and pairs of the data, of methods that sample."""
+        found = self._fitted.couplings
+        return found.certificate if isinstance(found, LikelihoodCouplings) else None
 
     @property
     def gamma_(self) -> float | None:
@@ -172,6 +195,20 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
     def sample(self, n_samples: int, seed: Seed = None) -> Spins:
         """Spins drawn from the fitted model at equilibrium, int8 (n_samples, n)."""
         return sample(self.model_, n_samples, seed=seed)
+
+    def posterior(self, n_draws: int = 100, seed: Seed = None) -> PosteriorDraws:
+        """Draws of all couplings and fields given the data, so that any function of them has an interval.
+
+        For methods that have a posterior of all parameters together. None is a fixed seed.
+        """
+        found, n_draws = self._fitted.couplings, count("n_draws", n_draws, 1)
+        if not isinstance(found, LikelihoodCouplings):
+            raise InputError(
+                "posterior needs ",
+                Setting("method", likelihood.METHOD.name),
+                f", and couplings that are not all 0: found {self.method_}.",
+            )
+        return found.posterior(n_draws, seed)
 
     def strongest(self, k: int = 10) -> list[Coupling]:
         """The k couplings of largest absolute value, the first the largest; no n x n matrix is formed."""

@@ -53,10 +53,9 @@ from .packed import PackedSpins
 from .replica import NEAR, field, field_error, site_fields, stability
 from .statistics import SpinStatistics
 from .strength import Statistic
-from .types import Array, Spins
+from .types import Array, Heard, Spins
 
 FIELDS = ("auto", "uniform", "sites")
-Heard = Callable[[int, int], None]  # simulations done, and of how many
 
 _MARGIN = 1.5  # standard errors by which the window is wider than the interval
 _MOVES = 4  # of the window, at most

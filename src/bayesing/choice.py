@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from . import couplings, strength
 from .arguments import Seed
-from .couplings import CouplingMethod, Couplings, Strength
+from .couplings import CouplingMethod, CouplingOptions, Couplings, Strength
 from .couplings.spectral import SpectralCouplings
 from .exceptions import InputError
 from .moments import SpinMoments
@@ -27,6 +27,7 @@ from .strength import Estimate, Method, Options
 from .strength import pseudolikelihood as regressions
 from .strength.susceptibility import fit_susceptibility
 from .threads import threads_for
+from .types import Heard
 
 AUTO = "auto"
 QUICK = "spectral"  # couplings of data of any size: one decomposition of a matrix
@@ -178,16 +179,25 @@ def _together(statistics: tuple[Callable[[Any], ArrayLike], ...], stats: SpinSta
 class CouplingSituation:
     """Data, the prior's name and strength if it is given, and what methods say of them, each run once."""
 
-    def __init__(self, stats: SpinStatistics, prior: str, gamma: float | None, seed: Seed) -> None:
-        self.stats, self.prior, self.gamma, self.seed = stats, prior, gamma, seed
+    def __init__(
+        self,
+        stats: SpinStatistics,
+        prior: str,
+        gamma: float | None,
+        seed: Seed,
+        progress: Heard | None = None,
+    ) -> None:
+        self.stats, self.prior, self.gamma, self.seed, self.progress = stats, prior, gamma, seed, progress
         self._fits: dict[str, tuple[Couplings, Strength | None]] = {}
 
     def fit(self, name: str) -> tuple[Couplings, Strength | None]:
         """What a method finds, and the strength of its prior, if it has one."""
         if name not in self._fits:
             method = find(couplings.METHODS, name)
-            given = self._strength(name) if method.priors else None
-            self._fits[name] = method.fit(self.stats, given, self.prior), given
+            asked = method.priors and (self.gamma is not None or not method.infers_strength)
+            given = self._strength(name) if asked else None
+            found = method.fit(self.stats, CouplingOptions(given, self.prior, self.seed, self.progress))
+            self._fits[name] = found, given or found.strength
         return self._fits[name]
 
     @property

@@ -15,10 +15,10 @@ from .inference import StrengthAnswer, check_strength, infer_strength, quoted_na
 from .moments import SpinMoments
 from .statistics import SpinStatistics
 from .strength import METHODS, Options
-from .types import Array, Spins
+from .types import Array, Heard, Spins
 
 if TYPE_CHECKING:
-    from .calibration import Heard, Interval
+    from .calibration import Interval
 
 
 class EmpiricalBayes(SpinEstimator[StrengthAnswer]):
@@ -90,14 +90,19 @@ class EmpiricalBayes(SpinEstimator[StrengthAnswer]):
         self.random_state = random_state
         self.keep_data = keep_data
 
-    def fit(self, X: ArrayLike | SpinStatistics, y: Any = None) -> EmpiricalBayes:
+    def fit(
+        self, X: ArrayLike | SpinStatistics, y: Any = None, *, progress: Heard | None = None
+    ) -> EmpiricalBayes:
         """Infer the hyperparameters from ``X``: rows are samples, columns spins (±1, 0/1 or bool).
 
         ``X`` may also be a :class:`SpinData`, or a :class:`SpinStatistics` of data that were never in memory at once.
+        ``progress`` is called with how much is done and of how much, by methods that take long.
         """
         check_strength(self.method, Options(self.prior, self.mean_coupling))
         data = SpinStatistics.of(X)
-        self._answer = infer_strength(data, self.method, self.prior, self.mean_coupling, self.random_state)
+        self._answer = infer_strength(
+            data, self.method, self.prior, self.mean_coupling, self.random_state, progress
+        )
         self._data = data
         self._remember(X, data)
         show(self._answer.warnings)

@@ -22,7 +22,7 @@ from .moments import SpinMoments
 from .priors import check_prior_name
 from .statistics import SpinStatistics
 from .strength import Estimate, Method, Options
-from .types import Array, Indices
+from .types import Array, Heard, Indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +60,10 @@ def infer_strength(
     prior: str = "gaussian",
     mean_coupling: bool = False,
     seed: Seed = None,
+    progress: Heard | None = None,
 ) -> StrengthAnswer:
     """gamma, H and J0, by one of ``strength.METHODS`` or by the rules of "auto"."""
-    options = Options(prior, mean_coupling, seed)
+    options = Options(prior, mean_coupling, seed, progress)
     check_strength(method, options)
     data.check_variation()
     situation = StrengthSituation(data, options)
@@ -141,10 +142,15 @@ class CouplingAnswer:
 
 
 def infer_couplings(
-    data: SpinStatistics, method: str = AUTO, prior: str = "gaussian", gamma: Any = AUTO, seed: Seed = None
+    data: SpinStatistics,
+    method: str = AUTO,
+    prior: str = "gaussian",
+    gamma: Any = AUTO,
+    seed: Seed = None,
+    progress: Heard | None = None,
 ) -> CouplingAnswer:
     """Couplings and fields, by one of ``couplings.METHODS`` or by the rules of "auto"."""
-    situation = CouplingSituation(data, prior, check_couplings(method, prior, gamma), seed)
+    situation = CouplingSituation(data, prior, check_couplings(method, prior, gamma), seed, progress)
     reason = "as asked"
     if _is_auto(method):
         data.check_variation()

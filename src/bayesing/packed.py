@@ -99,6 +99,10 @@ class PackedSpins:
             total += spins.sum(axis=0, dtype=np.int32)
         return total
 
+    def active(self) -> Integers:
+        """The number of spins that are +1, of each sample."""
+        return np.asarray(np.bitwise_count(self.words).sum(axis=1, dtype=np.int64))
+
     def samples_gram(self) -> Gram:
         """X X^T, a row for each sample."""
         N, n = len(self), self.n

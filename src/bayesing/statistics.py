@@ -206,6 +206,11 @@ class SpinStatistics:
         return self._rows.unpack()
 
     @property
+    def active(self) -> Integers | None:
+        """The number of spins that are +1, of each sample; None where rows were not kept."""
+        return None if self.rows is None else self.rows.active()
+
+    @property
     def magnetisations(self) -> Array:
         """The mean of each spin."""
         return np.asarray(self.sums / self.N)

@@ -22,9 +22,9 @@ def threads_for(n_spins: int) -> Any:
 
 @contextmanager
 def workers() -> Iterator[Run]:
-    """Run tasks on as many threads as ``joblib.parallel_config`` says, by default on all cores; BLAS takes one in each.
+    """Run tasks on as many threads as ``joblib.parallel_config`` says, by default on all cores.
 
-    Inside a task of joblib there is one thread: the cores are taken.
+    BLAS takes one thread in each. Inside a task of joblib there is one: the cores are taken.
     """
     from concurrent.futures import ThreadPoolExecutor
 

@@ -41,4 +41,8 @@ def estimate_as_json(estimate: Shown, interval: Interval | None) -> dict[str, An
 
 def couplings_as_json(found: ShownCouplings) -> dict[str, Any]:
     """How couplings were found, and the strongest of them."""
-    return vars(found) | {"strongest": [edge._asdict() for edge in found.strongest]}
+    certificate = found.certificate
+    return vars(found) | {
+        "strongest": [edge._asdict() for edge in found.strongest],
+        "certificate": None if certificate is None else asdict(certificate) | {"passed": certificate.passed},
+    }

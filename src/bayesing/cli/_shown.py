@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..boltzmann_machine import BoltzmannMachine, Coupling
     from ..inference import StrengthAnswer
+    from ..learning.certificate import Certificate
 
 STRONGEST = 10  # couplings to keep, as many as BoltzmannMachine.strongest gives unasked
 
@@ -51,6 +52,7 @@ class ShownCouplings:
     n_spins: int
     n_samples: int
     strongest: tuple[Coupling, ...]
+    certificate: Certificate | None
 
 
 def shown(answer: StrengthAnswer) -> Shown:
@@ -89,4 +91,5 @@ def shown_couplings(bm: BoltzmannMachine, n_samples: int) -> ShownCouplings:
         n_spins=bm.n_features_in_,
         n_samples=n_samples,
         strongest=tuple(bm.strongest(STRONGEST)),
+        certificate=bm.certificate_,
     )

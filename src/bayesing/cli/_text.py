@@ -59,6 +59,8 @@ def couplings_as_text(found: ShownCouplings, encoding: str) -> str:
         penalty = "" if found.penalty is None else f", penalty {found.penalty:.4g}"
         J = math.sqrt(found.gamma)
         lines.append(f"  J        {J:.4f}    {found.prior} prior of variance J^2/n{penalty}")
+    if found.certificate is not None:
+        lines.append(f"  check    {found.certificate.sentence}")
     for k, edge in enumerate(found.strongest[:IN_TEXT]):
         title = "" if k else "largest"
         lines.append(f"  {title:9}{edge.J:+.4f} ± {edge.error:.4f}    {edge.name_i}, {edge.name_j}")

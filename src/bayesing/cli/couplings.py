@@ -60,7 +60,7 @@ def couplings(
     pairs = n * (n - 1) // 2
     with Progress(f"inferring {pairs} couplings from {N} samples") as progress:
         with naming(data):
-            bm.fit(found.statistics)
+            bm.fit(found.statistics, progress=progress.advance)
         _write(bm, output, matrix, force, progress)
     result = shown_couplings(bm, N)
     if as_json:

@@ -54,6 +54,7 @@ def fit(
     from ..strength import Options
     from ._errors import naming, show
     from ._json import dumps, estimate_as_json
+    from ._progress import Progress
     from ._shown import shown
     from ._text import estimate_as_text
 
@@ -61,8 +62,8 @@ def fit(
         check_jobs(jobs)
     check_strength(method, Options(prior, mean_coupling))
     read = _read(data, reading, method, batch)
-    with naming(data):
-        answer = infer_strength(read.statistics, method, prior, mean_coupling, seed)
+    with naming(data), Progress("inferring") as progress:
+        answer = infer_strength(read.statistics, method, prior, mean_coupling, seed, progress.advance)
     show(answer.warnings)
     found = None
     if interval:

@@ -5,14 +5,15 @@ A new method is a file that ends with its ``METHOD``, and a line here.
 
 from __future__ import annotations
 
-from . import exact, mean_field, pseudolikelihood, spectral
-from ._method import CouplingMethod, Couplings, DenseCouplings, Strength
+from . import exact, likelihood, mean_field, pseudolikelihood, spectral
+from ._method import CouplingMethod, CouplingOptions, Couplings, DenseCouplings, Strength
 
-__all__ = ["METHODS", "CouplingMethod", "Couplings", "DenseCouplings", "Strength"]
+__all__ = ["METHODS", "CouplingMethod", "CouplingOptions", "Couplings", "DenseCouplings", "Strength"]
 
 #: All methods, in the order in which tables and messages list them.
 METHODS: tuple[CouplingMethod, ...] = (
     spectral.METHOD,
+    likelihood.METHOD,
     pseudolikelihood.METHOD,
     exact.METHOD,
     mean_field.NAIVE,

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..arguments import Seed
 from ..conditionals import fields_of
 from ..statistics import SpinStatistics
-from ..types import Array, Indices
+from ..types import Array, Heard, Indices
 
 
 class Strength(NamedTuple):
@@ -39,10 +40,23 @@ class Strength(NamedTuple):
         return np.asarray(np.sqrt(variance / (1 - variance * (n / self.gamma - n / self.expected))))
 
 
+class CouplingOptions(NamedTuple):
+    """What a method is told: the strength of the prior, its name, a seed, and who hears of progress.
+
+    ``strength`` is None for methods without a prior, and for those that infer it, unless it is given.
+    """
+
+    strength: Strength | None = None
+    prior: str = "gaussian"
+    seed: Seed = None
+    progress: Heard | None = None
+
+
 class Couplings(Protocol):
     """Couplings with standard errors, by rows, and fields: what every method gives.
 
-    ``penalty`` is that of a method with a penalty, and ``warnings`` are for whoever asked.
+    ``penalty`` is that of a method with a penalty, ``field_errors`` and ``strength`` are of methods that infer them,
+    and ``warnings`` are for whoever asked.
     """
 
     @property
@@ -51,6 +65,10 @@ class Couplings(Protocol):
     def penalty(self) -> float | None: ...
     @property
     def warnings(self) -> tuple[Warning, ...]: ...
+    @property
+    def field_errors(self) -> Array | None: ...
+    @property
+    def strength(self) -> Strength | None: ...
 
     def rows(self, chosen: Any = ...) -> tuple[Array, Array]:
         """Couplings of the spins ``chosen`` to all n, and their errors."""
@@ -70,6 +88,8 @@ class DenseCouplings:
     fields: Array
     penalty: float | None = None
     warnings: tuple[Warning, ...] = ()
+    field_errors: Array | None = None
+    strength: Strength | None = None
 
     def rows(self, chosen: Any = slice(None)) -> tuple[Array, Array]:
         """Couplings of the spins ``chosen`` to all n, and their errors."""
@@ -84,26 +104,27 @@ class DenseCouplings:
 class CouplingMethod:
     """A method: what it is called, what it does in a line, and what it can do.
 
-    ``fit`` infers :class:`Couplings` from data, given the strength of a prior, 0 or more, and its name. Methods
-    without a prior, whose ``priors`` are empty, are given None.
+    ``fit`` infers :class:`Couplings` from data.
     """
 
     name: str
     about: str  #: What it is, in a line.
-    fit: Callable[[SpinStatistics, Strength | None, str], Couplings]
+    fit: Callable[[SpinStatistics, CouplingOptions], Couplings]
     needs_rows: bool = False  #: Whether sums and products are not enough.
     least_samples: int = 2  #: N from which it works at all.
     priors: tuple[str, ...] = ()  #: Names of the priors that it has; none for methods without a prior.
+    infers_strength: bool = False  #: Whether it infers the strength of its prior together with the couplings.
     searches: bool = False  #: Whether it goes through all samples again and again.
     holds: str = ""  #: Where it holds, in a line.
 
 
 def no_couplings(stats: SpinStatistics, strength: Strength, penalty: float | None = None) -> DenseCouplings:
-    """All couplings 0, where gamma is, give or take what its error allows."""
+    """All couplings 0, where gamma is, give or take what its error allows; the strength is handed on."""
     n = stats.n
     errors = np.full((n, n), math.sqrt(strength.expected / n))
     np.fill_diagonal(errors, 0.0)
-    return DenseCouplings(np.zeros((n, n)), errors, fields_of(stats.sums, stats.N), penalty)
+    fields = fields_of(stats.sums, stats.N)
+    return DenseCouplings(np.zeros((n, n)), errors, fields, penalty, strength=strength)
 
 
 def embed(block: Array, chosen: Indices, n: int, rest: float = 0.0) -> Array:

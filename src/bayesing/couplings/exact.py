@@ -29,7 +29,7 @@ from ..exceptions import InputError, Setting
 from ..ising import all_states
 from ..statistics import SpinStatistics
 from ..types import Array
-from ._method import CouplingMethod, DenseCouplings, Strength
+from ._method import CouplingMethod, CouplingOptions, DenseCouplings
 
 MOST_SPINS = 16
 _MOST_STEPS = 100  # a third of them was enough for all data with a maximum that were tried
@@ -106,7 +106,7 @@ def _matrix(pairs: Array, n: int) -> Array:
     return J + J.T
 
 
-def _fit(stats: SpinStatistics, strength: Strength | None, prior: str) -> DenseCouplings:
+def _fit(stats: SpinStatistics, options: CouplingOptions) -> DenseCouplings:
     return fit_exact(stats)
 
 

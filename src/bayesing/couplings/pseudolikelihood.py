@@ -53,7 +53,7 @@ from ..priors import xi
 from ..statistics import SpinStatistics
 from ..threads import threads_for
 from ..types import Array, Spins
-from ._method import CouplingMethod, DenseCouplings, Strength, embed, no_couplings
+from ._method import CouplingMethod, CouplingOptions, DenseCouplings, embed, no_couplings
 
 _MEMORY = 10  # steps that L-BFGS remembers
 _MOST_STEPS = 10_000
@@ -204,12 +204,13 @@ def _search(
     return found.x, float(np.abs(gradient).max())
 
 
-def _fit(stats: SpinStatistics, strength: Strength | None, prior: str) -> DenseCouplings:
+def _fit(stats: SpinStatistics, options: CouplingOptions) -> DenseCouplings:
+    strength = options.strength
     assert strength is not None
     if strength.gamma == 0:
         return no_couplings(stats, strength, math.inf)
     with threads_for(stats.n):
-        return fit_couplings(stats, strength.gamma, prior)
+        return fit_couplings(stats, strength.gamma, options.prior)
 
 
 METHOD = CouplingMethod(

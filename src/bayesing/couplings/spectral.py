@@ -38,7 +38,7 @@ from ..exceptions import InputError, Setting
 from ..spectrum import saddle
 from ..statistics import SpinStatistics
 from ..types import Array, Indices
-from ._method import CouplingMethod, Couplings, Strength, no_couplings
+from ._method import CouplingMethod, CouplingOptions, Couplings, no_couplings
 
 _AT_A_TIME = 2**22  # couplings at a time
 _DENSE = 3000  # spins up to which all couplings are kept once they are formed
@@ -113,6 +113,8 @@ class SpectralCouplings:
     bias: float
     penalty: None = None
     warnings: tuple[Warning, ...] = ()
+    field_errors: None = None
+    strength: None = None
 
     def rows(self, chosen: Any = slice(None)) -> tuple[Array, Array]:
         """Couplings of the spins ``chosen`` to all n, and their errors."""
@@ -169,7 +171,8 @@ def fit_couplings(stats: SpinStatistics, gamma: float) -> SpectralCouplings:
     return SpectralCouplings(known, fields, math.sqrt(largest), math.sqrt(squared_bias / squared_error))
 
 
-def _fit(stats: SpinStatistics, strength: Strength | None, prior: str) -> Couplings:
+def _fit(stats: SpinStatistics, options: CouplingOptions) -> Couplings:
+    strength = options.strength
     assert strength is not None
     return fit_couplings(stats, strength.gamma) if strength.gamma > 0 else no_couplings(stats, strength)
 

@@ -3,8 +3,11 @@ r"""Has the search arrived? Fresh equilibrium samples of the fit, against the da
 New chains, which have never seen the search, are brought from independent spins to the fitted model
 (:mod:`~bayesing.learning.population`). At the mode of the posterior the slopes vanish, that is
 
-.. math:: m_i = d_i - h_i/N , \qquad \langle z_i z_j \rangle = \langle z_i z_j \rangle_{\text{data}} - \frac{\lambda}{N}
-    J_{ij} + \frac{h_i d_j + h_j d_i}{N} ,
+.. math::
+
+    m_i = d_i - \frac{h_i}{N} , \qquad
+    \langle z_i z_j \rangle = \langle z_i z_j \rangle_{\text{data}} - \frac{\lambda}{N} J_{ij}
+    + \frac{h_i d_j + h_j d_i}{N} ,
 
 the averages of the data less the pull of the prior. What is missing is given in standard errors that the data have
 under the model, so that 1 is what another data set would be off by. With a Laplace prior the pull is :math:`\xi
@@ -39,11 +42,12 @@ UNSEEN = 5.0  # samples of N in states that the data never show
 
 @dataclass(frozen=True)
 class Certificate:
-    """Mismatch of a fit and its data in standard errors of the data: root mean squares over spins or pairs, and largest.
+    """Mismatch of a fit and its data in standard errors of the data: root mean squares, and largest values.
 
-    ``means`` and ``pairs`` are what is missing at the mode, 0 but for noise where the search has arrived; ``noise_means``
-    and ``noise_pairs`` are what the samples themselves are off by. ``pull_means`` and ``pull_pairs`` are without the
-    pull of the prior: what users see when they compare averages. ``active`` is the mean number of spins that are +1.
+    ``means`` and ``pairs`` are what is missing at the mode, 0 but for noise where the search has arrived;
+    ``noise_means`` and ``noise_pairs`` are what the samples themselves are off by. ``pull_means`` and ``pull_pairs``
+    are without the pull of the prior: what users see when they compare averages. ``active`` is the mean number of
+    spins that are +1.
     """
 
     samples: int
@@ -87,7 +91,9 @@ class Certificate:
             f"{self.active:.3g} spins active, in the data {self.active_in_data:.3g}."
         )
         if not self.agreed:
-            text += " Independent chains do not agree: the model has states that chains hardly travel between."
+            text += (
+                " Independent chains do not agree: the model has states that chains hardly travel between."
+            )
         if self.unseen is not None and self.unseen >= UNSEEN:
             text += (
                 f" Of as many samples as there are data {self.unseen:.2g} lie in states with more or fewer active "
@@ -106,7 +112,7 @@ def certify(
     counts: Integers | None = None,
     scale: int = _SAMPLES,
 ) -> Certificate:
-    """Sample the model, and compare; ``pull`` is the slope of the log prior of the couplings, at least to be balanced.
+    """Sample the model, and compare; ``pull`` is the slope of the log prior of the couplings, or its bound at 0.
 
     ``counts`` are the numbers of active spins in the data, if they are known.
     """
@@ -153,7 +159,7 @@ def certify(
 
 
 def balanced(slope: Array, pull: Array, bounded: Array) -> Array:
-    """What is left of slopes of the likelihood, given those of the prior; where ``bounded``, up to its absolute value."""
+    """What is left of slopes of the likelihood, given those of the prior; where ``bounded``, those at most."""
     inside = np.sign(slope) * np.maximum(np.abs(slope) - np.abs(pull), 0)
     return np.where(bounded, inside, slope + pull)
 

@@ -1,7 +1,7 @@
 r"""The mode under a Laplace prior, with exact zeros, on a quadratic likelihood.
 
-Around couplings :math:`\bar J` the log likelihood with slopes G is a quadratic, whose curvature H is N W in the basis of
-the metric (:mod:`~bayesing.learning.newton`). The mode of
+Around couplings :math:`\bar J` the log likelihood with slopes G is a quadratic, whose curvature H is N W in the basis
+of the metric (:mod:`~bayesing.learning.newton`). The mode of
 
 .. math:: \langle G, x \rangle - \tfrac12 \langle x, H x \rangle - \xi \sum_{i<j} |\bar J_{ij} + x_{ij}|
 
@@ -25,16 +25,17 @@ _MOST_STEPS = 500
 _ACCURACY = 1e-3  # of couplings, in standard deviations of their posterior without a prior
 
 
-def laplace_step(
+def laplace_mode(
     data: Data,
     halves: tuple[Free, Free],
     at: tuple[Pair, Pair],
     metric: Metric,
-    centre: Array,
+    J: Array,
+    b: Array,
     start: Array,
     xi: float,
 ) -> Pair:
-    """From the couplings ``centre`` to the mode, given slopes ``at`` of two halves of the samples, without the prior.
+    """Couplings and fields at the mode, given slopes ``at`` J and b of two halves of the samples, without the prior.
 
     The search begins at the couplings ``start``. Fields go along: see :func:`bayesing.learning.newton.direction`.
     """
@@ -43,9 +44,9 @@ def laplace_step(
     for (Ga, ga), other in zip(at, reversed(halves), strict=True):
         G += (Ga - N * other.response(np.zeros((n, n)), metric.fields(ga))[0]) / 2
         g += ga / 2
-    dJ = shrink(G, metric, centre, start, xi) - centre
-    answer = sum(half.response(dJ, np.zeros(n))[1] for half in halves) / 2
-    return dJ, metric.fields(g - N * answer)
+    found = shrink(G, metric, J, start, xi)
+    answer = sum(half.response(found - J, np.zeros(n))[1] for half in halves) / 2
+    return found, b + metric.fields(g - N * answer)
 
 
 def shrink(G: Array, metric: Metric, centre: Array, start: Array, xi: float) -> Array:

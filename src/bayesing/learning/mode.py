@@ -1,19 +1,19 @@
 r"""The most probable couplings and fields given the data: the mode of the true posterior.
 
 1. **Start** at independent spins, J = 0, with chains that are exact samples of it.
-2. **Approach**: collect samples, take a Newton step (:mod:`~bayesing.learning.newton`), no longer than the samples can
-   foresee and no longer than their noise allows; the chains follow (:mod:`~bayesing.learning.population`). Samples are
-   taken further apart where chains are slow, and become twice as many where the step is noise for the most part, up to
-   N and some for each parameter.
-3. **gamma**, if it is not given, with every step: the fixed point of :math:`\gamma = n \langle J^2 + \operatorname{Var} J
-   \rangle` in MacKay's form, :math:`\gamma = n \langle J^2 \rangle / (1 - n \langle \operatorname{Var} J
-   \rangle/\gamma)`. The couplings move along with it as they would on a quadratic posterior.
-4. **Average**: around the mode slopes are linear in the parameters, so that those of all further samples, taken wherever
-   the parameters are by then, add up to one quadratic posterior, whose mode is the answer. Its noise is that of
-   :math:`N/A` posterior variances for A samples in all.
+2. **Approach**: collect samples, take a Newton step (:mod:`~bayesing.learning.newton`), no longer than the samples
+   can foresee and no longer than their noise allows; the chains follow (:mod:`~bayesing.learning.population`).
+   Samples are taken further apart where chains are slow, and become twice as many where the step is noise for the
+   most part, up to N and some for each parameter.
+3. **gamma**, if it is not given, with every step: the fixed point of :math:`\gamma = n \langle J^2 +
+   \operatorname{Var} J \rangle` in MacKay's form, :math:`\gamma = n \langle J^2 \rangle / (1 - n \langle
+   \operatorname{Var} J \rangle/\gamma)`. The couplings move along with it as they would on a quadratic posterior.
+4. **Average**: around the mode slopes are linear in the parameters, so that those of all further samples, taken
+   wherever the parameters are by then, add up to one quadratic posterior, whose mode is the answer. Its noise is that
+   of :math:`N/A` posterior variances for A samples in all.
 
-With a Laplace prior the answer of step 4 is the mode of that quadratic less :math:`\xi \sum_{i<j} |J_{ij}|`, with exact
-zeros (:mod:`~bayesing.learning.laplace`), at the gamma of the Gaussian prior.
+With a Laplace prior the answer of step 4 is the mode of that quadratic less :math:`\xi \sum_{i<j} |J_{ij}|`, with
+exact zeros (:mod:`~bayesing.learning.laplace`), at the gamma of the Gaussian prior.
 
 Cost: a sweep of P chains is :math:`O(P n^2)`, and the number of samples in a step is a few for each of the
 :math:`n^2/2` couplings.
@@ -30,13 +30,13 @@ import numpy as np
 from ..priors import xi
 from ..threads import Run
 from ..types import Array
-from .laplace import laplace_step
-from .newton import HIDDEN, WORTH, Metric, Pair, filtered, inner, length, slopes, slowness, step
+from .laplace import laplace_mode
+from .newton import HIDDEN, WORTH, Metric, Pair, Step, filtered, inner, length, slopes, slowness, step
 from .phases import Data, Free
 from .population import Population, worth
 
-#: Hears of the share of the work that is done.
-Heard = Callable[[float], object]
+#: Is told the share of the work that is done.
+Told = Callable[[float], object]
 
 GAMMA = 0.3  # to start from
 LEAST_GAMMA, MOST_GAMMA = 1e-4, 400.0  # J from 0.01 to 20
@@ -64,6 +64,23 @@ class Mode:
     settled: bool  # whether the approach came to its end
 
 
+@dataclass(frozen=True, eq=False)
+class Look:
+    """Samples of a model: in halves, as a whole, and the exponents (times, chains) of each group."""
+
+    halves: tuple[Free, Free]
+    free: Free
+    exponents: list[Array]
+
+    def slowness(self, metric: Metric) -> float:
+        """How many samples in a row are worth one: by energies, and by squares of the leading components."""
+        found, shape = [slowness(self.exponents)], self.exponents[0].shape
+        for v in metric.V.T[-2:].astype(np.float32):
+            squares = [((v @ part - v @ self.free.centre) ** 2).reshape(shape) for part in self.free.parts]
+            found.append(slowness(squares))
+        return max(found)
+
+
 class Learner:
     """Parameters and the chains that follow them."""
 
@@ -77,7 +94,7 @@ class Learner:
         self.thin, self.least = _THIN, _LEAST
         self.population = Population(self.J, self.h, data.rates, seed, run)
         self.times = -(-_LEAST // self.population.size)
-        self.steps = 0
+        self.looks = 0
         self.pace, self.changes, self.trust = 1.0, [0.0], 1.0
         self.last: tuple[Array, Array, float] | None = None
 
@@ -91,71 +108,122 @@ class Learner:
         """Precision of the prior of the couplings."""
         return self.n_spins / self.gamma
 
-    def look(self) -> tuple[tuple[Free, Free], Free, list[Array]]:
-        """Samples of the model as it is: in halves, as a whole, and the exponents along the chains."""
+    def look(self) -> Look:
+        """Samples of the model as it is."""
         found = self.population.collect(self.times, self.thin, max(6, 2 * self.thin))
         parts = [spins for spins, _ in found]
         middle = len(parts) // 2
         a, b = (Free(half, self.data.d, self.run) for half in (parts[:middle], parts[middle:]))
-        self.steps += 1
-        if self.steps % 3 == 0:
+        self.looks += 1
+        if self.looks % 3 == 0:
             self.population.retune()
-        return (a, b), Free.both(a, b), [exponents for _, exponents in found]
+        return Look((a, b), Free.both(a, b), [exponents for _, exponents in found])
 
     def move(self, J: Array, b: Array) -> None:
         """Take these parameters, and the chains along."""
         self.J, self.b = J, b
         self.population.change(J, self.h)
 
-    def approach(self, heard: Heard) -> tuple[Metric, bool]:
+    def approach(self, heard: Told) -> tuple[Metric, bool]:
         """Newton steps until there is nothing left to gain that the noise does not hide."""
-        calm = 0
+        N, calm = self.data.N, 0
         for count in range(_PATIENCE):
-            halves, free, exponents = self.look()
-            metric = Metric(free, self.data.N, self.lam)
-            at = self._slopes(halves, self.lam)
-            slow = self._slowness(free, exponents, metric)
-            A = free.A / slow
+            look = self.look()
+            metric = Metric(look.free, N, self.lam)
+            at = self._slopes(look, self.lam)
+            slow = look.slowness(metric)
+            A = look.free.A / slow
             self._learn_trust(at)
-            to = step(self.data, halves, filtered(at, metric, A, HIDDEN, self.trust), metric)
-            u = free.exponents(to.J, to.b)
-            dh = to.b - to.J @ self.data.d
-            curvature = self.lam * float(np.vdot(to.J, to.J)) / 2 + float(dh @ dh)
-            rate = length(u, to.signal, self.data.N, curvature)
-            self.last = rate * to.J, rate * to.b, _along(at, rate * to.J, rate * to.b)
-            left = to.signal / (self.data.N / A * metric.used)
-            moved, before = self.J + rate * to.J, self.lam
+            to = step(self.data, look.halves, filtered(at, metric, A, HIDDEN, self.trust), metric)
+            rate = self._length(look.free, to)
+            left = to.signal / (N / A * metric.used)
+            J, b = self.J + rate * to.J, self.b + rate * to.b
+            self._remember(at, J, b)
             if self.infers and left < 10:
-                self._infer_gamma(metric, *(self.J + half for half in to.halves))
-                moved = moved - metric.rotate(moved, (self.lam - before) * metric.K)
-            self.move(moved, self.b + rate * to.b)
+                J = self._infer_gamma(metric, J, *(self.J + half for half in to.halves))
+            self.move(J, b)
             heard(1 - math.exp(-count / 12))
-            enough = free.A >= min(self.data.N, _MOST)
+            enough = look.free.A >= min(N, _MOST)
             calm = calm + 1 if left < _CALM and enough and self.settled else 0
-            if calm >= 2:
+            if calm == 2:
                 return metric, True
             if left < _CALM and not enough:
-                self.least = 2 * free.A
+                self.least = 2 * look.free.A
             self._pace(slow, _THIN if left > 10 else _MOST_THIN_EARLY)
             wanted = max(_SAMPLES * metric.used, self.least)
             self.times = math.ceil(min(max(wanted, _LEAST), _MOST) / self.population.size)
         return metric, False
 
-    def _slopes(self, halves: tuple[Free, Free], lam: float) -> tuple[Pair, Pair]:
-        a, b = (slopes(self.data, half, self.J, self.h, lam) for half in halves)
+    def average(self, metric: Metric, laplace: bool, heard: Told) -> float:
+        """One quadratic posterior from all further samples; parameters end at its mode. The number of samples."""
+        goal = min(_GOAL * self.data.N, _MOST_AVERAGED)
+        total, count = 0.0, 0
+        sums: list[Array] = []
+        for _ in range(_PATIENCE):
+            look = self.look()
+            own = self._slopes(look, self.lam)
+            self._learn_trust(own)
+            a, b = self._slopes(look, 0.0)
+            seen = [self.J, self.b, *a, *b]
+            sums = [x + y for x, y in zip(sums, seen, strict=True)] if sums else seen
+            count += 1
+            slow = look.slowness(metric)
+            self._pace(slow, _MOST_THIN)
+            total += look.free.A / slow
+            at = self._quadratic_mode(look, [x / count for x in sums], metric, total, laplace)
+            if laplace:
+                self.last = None
+            else:
+                self._remember(own, *at)
+            if not self._towards(look.free, *at):  # the mode is not where it was thought to be: begin again
+                total, count, sums = 0.0, 0, []
+            heard(min(total / goal, count / _LEAST_STEPS, 1.0))
+            if total >= goal and count >= _LEAST_STEPS:
+                break
+        return total
+
+    def _quadratic_mode(
+        self, look: Look, means: list[Array], metric: Metric, total: float, laplace: bool
+    ) -> Pair:
+        """Where the posterior is largest that has the slopes ``means`` of either half at mean parameters."""
+        J, b, Ga, ga, Gb, gb = means
+        if laplace:
+            slope = xi(self.gamma, self.n_spins)
+            return laplace_mode(self.data, look.halves, ((Ga, ga), (Gb, gb)), metric, J, b, self.J, slope)
+        at = ((Ga - self.lam * J, ga), (Gb - self.lam * J, gb))
+        to = step(self.data, look.halves, filtered(at, metric, total, 1.0, self.trust), metric)
+        if not self.infers:
+            return J + to.J, b + to.b
+        return self._infer_gamma(metric, J + to.J, *(J + half for half in to.halves)), b + to.b
+
+    def _towards(self, free: Free, J: Array, b: Array) -> bool:
+        """Take these parameters, if the samples can follow; else go as far as they can."""
+        u, rate = free.exponents(J - self.J, b - self.b), 1.0
+        while worth(rate * u) < WORTH:
+            rate *= 0.7
+        if rate < 1:
+            J, b = self.J + rate * (J - self.J), self.b + rate * (b - self.b)
+        self.move(J, b)
+        return rate == 1
+
+    def _slopes(self, look: Look, lam: float) -> tuple[Pair, Pair]:
+        a, b = (slopes(self.data, half, self.J, self.h, lam) for half in look.halves)
         return a, b
 
-    def _slowness(self, free: Free, exponents: list[Array], metric: Metric) -> float:
-        """How many samples in a row are worth one: the larger of energies and squares of the leading components."""
-        found = [slowness(exponents)]
-        for v in metric.V.T[-2:].astype(np.float32):
-            squares = [((v @ part - v @ free.centre) ** 2).reshape(self.times, -1) for part in free.parts]
-            found.append(slowness(squares))
-        return max(found)
+    def _length(self, free: Free, to: Step) -> float:
+        """How far to go along a step."""
+        dh = to.b - to.J @ self.data.d
+        curvature = self.lam * float(np.vdot(to.J, to.J)) / 2 + float(dh @ dh)
+        return length(free.exponents(to.J, to.b), to.signal, self.data.N, curvature)
+
+    def _remember(self, at: tuple[Pair, Pair], J: Array, b: Array) -> None:
+        """The move to these parameters, and the slope along it before it is made."""
+        dJ, db = J - self.J, b - self.b
+        self.last = dJ, db, _along(at, dJ, db)
 
     def _learn_trust(self, at: tuple[Pair, Pair]) -> None:
         """Did the last move go too far, or not far enough? The slope along it, now and before."""
-        if self.last is not None:
+        if self.last is not None and self.last[2] != 0:
             J, b, before = self.last
             best = self.trust * before / max(before - _along(at, J, b), 0.1 * abs(before))
             self.trust = float(np.clip(best, max(0.5 * self.trust, 0.1), min(1.5 * self.trust, 1.0)))
@@ -167,72 +235,24 @@ class Learner:
         elif slow < 1.15:
             self.thin = max(_THIN, self.thin // 2)
 
-    def _infer_gamma(self, metric: Metric, a: Array, b: Array) -> None:
-        """Take the gamma of couplings that two halves of the samples tell.
+    def _infer_gamma(self, metric: Metric, J: Array, a: Array, b: Array) -> Array:
+        """Take the gamma that couplings a and b, by two halves of the samples, tell; J as it is at this gamma.
 
-        Curvatures change with gamma, so that the fixed point moves away as one comes nearer: steps in the same direction
-        become longer.
+        Curvatures change with gamma, so that the fixed point moves away as one comes nearer: steps in the same
+        direction become longer.
         """
         wanted = math.log(fixed_point(metric, a, b, self.n_spins) / self.gamma)
         self.pace = min(1.5 * self.pace, 4.0) if wanted * self.changes[-1] > 0 else 1.0
         change = float(np.clip(self.pace * wanted, -_LONGEST, _LONGEST))
         self.gamma = float(np.clip(self.gamma * math.exp(change), LEAST_GAMMA, MOST_GAMMA))
         self.changes.append(change)
-        metric.lam = self.lam
+        before, metric.lam = metric.lam, self.lam
+        return J - metric.rotate(J, (metric.lam - before) * metric.K)
 
     @property
     def settled(self) -> bool:
         """Whether gamma no longer changes."""
         return not self.infers or (len(self.changes) > 3 and abs(sum(self.changes[-3:])) < _SETTLED)
-
-    def average(self, metric: Metric, laplace: bool, heard: Heard) -> float:
-        """Quadratic posterior from all further samples; parameters end at its mode. The number of samples."""
-        N = self.data.N
-        goal = min(_GOAL * N, _MOST_AVERAGED)
-        total, count, looks = 0.0, 0, 0
-        sums: list[Array] = []
-        while (total < goal or count < _LEAST_STEPS) and looks < _PATIENCE:
-            looks += 1
-            halves, free, exponents = self.look()
-            at = self._slopes(halves, 0.0)
-            if not laplace:
-                self._learn_trust(self._slopes(halves, self.lam))
-            seen = [self.J, self.b, *at[0], *at[1]]
-            sums = [a + b for a, b in zip(sums, seen, strict=True)] if sums else seen
-            count += 1
-            lam = 0.0 if laplace else self.lam
-            slow = self._slowness(free, exponents, metric)
-            self._pace(slow, _MOST_THIN)
-            total += free.A / slow
-            J, b, *mean = (a / count for a in sums)
-            ways = ((mean[0] - lam * J, mean[1]), (mean[2] - lam * J, mean[3]))
-            if laplace:
-                to = laplace_step(
-                    self.data, halves, ways, metric, J, self.J, xi(self.gamma, self.n_spins)
-                )
-                J1, b1 = J + to[0], b + to[1]
-                J1[J + to[0] == 0] = 0.0
-            else:
-                to = step(self.data, halves, filtered(ways, metric, total, 1.0, self.trust), metric)
-                J1, b1 = J + to.J, b + to.b
-                if self.infers:
-                    before = self.lam
-                    self._infer_gamma(metric, *(J + half for half in to.halves))
-                    J1 = J1 - metric.rotate(J1, (self.lam - before) * metric.K)
-            dJ, db = J1 - self.J, b1 - self.b
-            self.last = None if laplace else (dJ, db, _along(self._slopes(halves, self.lam), dJ, db))
-            if not self._towards(free, J1, b1):  # the mode is not where it was thought to be: begin again
-                total, count, sums = 0.0, 0, []
-            heard(min(total / goal, count / _LEAST_STEPS, 1.0))
-        return total
-
-    def _towards(self, free: Free, J: Array, b: Array) -> bool:
-        """Take these parameters, if the samples can follow; else go as far as they can."""
-        u, rate = free.exponents(J - self.J, b - self.b), 1.0
-        while worth(rate * u) < WORTH:
-            rate *= 0.7
-        self.move(self.J + rate * (J - self.J), self.b + rate * (b - self.b)) if rate < 1 else self.move(J, b)
-        return rate == 1
 
 
 def _along(at: tuple[Pair, Pair], J: Array, b: Array) -> float:
@@ -271,7 +291,7 @@ def find_mode(
     seed: np.random.SeedSequence,
     run: Run,
     laplace: bool = False,
-    heard: Heard = lambda share: None,
+    heard: Told = lambda share: None,
 ) -> tuple[Mode, Population]:
     """The mode at ``gamma``, or at the gamma that the data tell; ``n_spins`` of the prior, gamma/n_spins.
 

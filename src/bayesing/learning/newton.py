@@ -5,21 +5,21 @@ log posterior in centred parameters are (zero diagonal)
 
 .. math::
 
-    G_{ij} = N (\langle z_i z_j \rangle_{\text{data}} - \langle z_i z_j \rangle) - \lambda J_{ij} + h_i d_j + h_j d_i ,
-    \qquad g_i = N (d_i - m_i) - h_i .
+    G_{ij} = N (\langle z_i z_j \rangle_{\text{data}} - \langle z_i z_j \rangle) - \lambda J_{ij}
+    + h_i d_j + h_j d_i , \qquad g_i = N (d_i - m_i) - h_i .
 
-**Metric.** In the eigenvectors V of the model's covariance, :math:`y = V^T z`, the curvature is nearly diagonal, and its
-diagonal is :math:`N W_{kl} + \lambda`, :math:`W_{kl} = \operatorname{Var}(y_k y_l)` over the samples (half of it for k =
-l). Gaussian spins would have :math:`W_{kl} = c_k c_l`; near the spin glass they are far from it, and steps would have to
-be ten times shorter. For fields it is N C + 1.
+**Metric.** In the eigenvectors V of the model's covariance, :math:`y = V^T z`, the curvature is nearly diagonal, and
+its diagonal is :math:`N W_{kl} + \lambda`, :math:`W_{kl} = \operatorname{Var}(y_k y_l)` over the samples (half of it
+for k = l). Gaussian spins would have :math:`W_{kl} = c_k c_l`; near the spin glass they are far from it, and steps
+would have to be ten times shorter. For fields it is N C + 1.
 
-**Step.** Fields first, then couplings given what the fields do, then fields again; or, where samples are many more than
-parameters, conjugate gradients on the curvature of the samples, mended with that of the metric.
+**Step.** Fields first, then couplings given what the fields do, then fields again; or, where samples are many more
+than parameters, conjugate gradients on the curvature of the samples, mended with that of the metric.
 
 **Two halves.** A step that is computed from the slopes *and* curvatures of the same samples is biased: it fits the
-noise of p parameters, and how the noise of the slopes goes along with that of the curvatures, their third moments, adds
-up over all of them. With :math:`p \approx A/4` this kept the mean activity of rare spins 5 standard errors off, for
-ever. So slopes come from one half of the chains and curvatures from the other, and vice versa. The product of the
+noise of p parameters, and how the noise of the slopes goes along with that of the curvatures, their third moments,
+adds up over all of them. With :math:`p \approx A/4` this kept the mean activity of rare spins 5 standard errors off,
+for ever. So slopes come from one half of the chains and curvatures from the other, and vice versa. The product of the
 slopes of one half with the step of the other is then an honest measure of what is left to gain.
 """
 
@@ -116,9 +116,7 @@ def slopes(data: Data, free: Free, J: Array, h: Array, lam: float) -> Pair:
 
 def step(data: Data, halves: tuple[Free, Free], at: tuple[Pair, Pair], metric: Metric) -> Step:
     """Newton's step for the slopes ``at`` of the two halves, each with the curvature of the other."""
-    pairs = [
-        direction(data, other, *mine, metric) for mine, other in zip(at, reversed(halves), strict=True)
-    ]
+    pairs = [direction(data, other, *mine, metric) for mine, other in zip(at, reversed(halves), strict=True)]
     dJ, db = ((a + b) / 2 for a, b in zip(*pairs, strict=True))
     signal = sum(inner(*mine, *other) for mine, other in zip(at, reversed(pairs), strict=True)) / 2
     return Step(dJ, db, (pairs[0][0], pairs[1][0]), signal)
@@ -129,8 +127,8 @@ def filtered(
 ) -> tuple[Pair, Pair]:
     """The slopes of two halves of A samples, each component in the basis by itself.
 
-    Those that stand out of the noise are taken times ``trust``: they are the few collective ones, whose curvature is not
-    that of the metric. The many others, noise for the most part, are taken times ``hidden``.
+    Those that stand out of the noise are taken times ``trust``: they are the few collective ones, whose curvature is
+    not that of the metric. The many others, noise for the most part, are taken times ``hidden``.
     """
     (Ga, ga), (Gb, gb) = at
     V, N = metric.V, metric.N
@@ -188,8 +186,8 @@ def _conjugate_gradients(
 def length(u: Array, slope: float, N: int, curvature: float, most: float = 1.0) -> float:
     r"""How far to go along a step that changes the exponents of samples by ``u``.
 
-    The log likelihood along it is :math:`N [t \bar u - \ln \langle e^{t u} \rangle]`, known from the samples as long as
-    their weights are worth ``WORTH``; ``curvature`` is that of the prior. The root of its slope, or the end.
+    The log likelihood along it is :math:`N [t \bar u - \ln \langle e^{t u} \rangle]`, known from the samples as long
+    as their weights are worth ``WORTH``; ``curvature`` is that of the prior. The root of its slope, or the end.
     """
     u = u - u.mean()
 
@@ -214,7 +212,7 @@ def inner(G: Array, g: Array, J: Array, b: Array) -> float:
 
 
 def slowness(series: list[Array]) -> float:
-    """Samples in the time of one independent sample, from values (times, chains) of each group of independent chains."""
+    """How many samples in a row are worth one, from values (times, chains) of each group of independent chains."""
     times = len(series[0])
     of_chains = np.concatenate([x.mean(axis=0) - x.mean() for x in series])
     single = np.concatenate([(x - x.mean()).ravel() for x in series])

@@ -44,9 +44,9 @@ class Data(NamedTuple):
         return np.asarray(np.arctanh(np.clip(self.d, -edge, edge)))
 
     def errors(self, m: Array, C: Array) -> tuple[Array, Array]:
-        """Standard errors of N samples of a model with means m and covariance C: of means, and of pairs z_i z_j.
+        r"""Standard errors of N samples of a model with means m and covariance C: of means, and of pairs z_i z_j.
 
-        For two values per spin :math:`\\operatorname{Var} z_i z_j = v_i v_j + 4 m_i m_j C_{ij} - C_{ij}^2` exactly.
+        For two values per spin :math:`\operatorname{Var} z_i z_j = v_i v_j + 4 m_i m_j C_{ij} - C_{ij}^2` exactly.
         """
         v = 1 - m**2
         pairs = np.outer(v, v) + 4 * np.outer(m, m) * C - C**2
@@ -99,7 +99,7 @@ class Free:
         return np.concatenate(self.run(tasks))
 
     def response(self, J: Array, b: Array) -> tuple[Array, Array]:
-        """How <z_i z_j> (0 for i = j) and <z_i> answer to a small change of parameters: covariances with the exponent."""
+        """How <z_i z_j> (0 for i = j) and <z_i> answer to a small change of parameters: covariances with it."""
         couplings, fields = J.astype(np.float32), b.astype(np.float32)
         exponents = self.run([partial(_exponent, couplings, fields, z) for z in self.some])
         mean = np.float32(sum(float(u.sum(dtype=np.float64)) for u in exponents) / self.B)
@@ -107,7 +107,7 @@ class Free:
         both = self.run([partial(_weighted, z, u - mean) for z, u in pairs])
         second: Array = sum(a for a, _ in both) / self.B
         np.fill_diagonal(second, 0)
-        return second, sum(b for _, b in both) / self.B
+        return (second + second.T) / 2, sum(b for _, b in both) / self.B  # equal up to rounding
 
 
 def _around(d: Array, m: Array, R: Array) -> Array:

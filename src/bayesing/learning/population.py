@@ -1,12 +1,13 @@
 r"""Chains that follow a model while it learns: equilibrium samples for parameters that change step by step.
 
-A population is some groups of chains, each by itself. In a group the *top* chains stand at beta = 1, others below it, at
-0 = beta_0 < ... < beta_K = 1, between independent spins in fields ``base`` and the model. After a sweep of all spins
+A population is some groups of chains, each by itself. In a group the *top* chains stand at beta = 1, others below it,
+at 0 = beta_0 < ... < beta_K = 1, between independent spins in fields ``base`` and the model. After a sweep of all
+spins
 
-- all spins of a chain are turned, s -> -s, if a Metropolis step allows it: a state and its mirror image, between which
-  no chain could travel, are balanced at once;
-- random pairs of chains on neighbouring levels are exchanged as in :mod:`bayesing.sampling.tempering`. This leaves the
-  product of all distributions as it is, for any number of chains on each level.
+- all spins of a chain are turned, s -> -s, if a Metropolis step allows it: a state and its mirror image, between
+  which no chain could travel, are balanced at once;
+- random pairs of chains on neighbouring levels are exchanged as in :mod:`bayesing.sampling.tempering`. This leaves
+  the product of all distributions as it is, for any number of chains on each level.
 
 **When the model changes,** the exponent of a chain changes by u, and the distribution of the top chains by the factor
 :math:`e^u / \langle e^u \rangle`. They are drawn anew with these weights (systematic resampling), so that also the
@@ -14,8 +15,8 @@ weights of states which no chain can travel between follow the parameters at onc
 the solution before the chains notice. Where the change is so large that few chains would be left, sweeps must do.
 
 **A fresh start** is the same along beta: from exact samples of independent spins, in steps for which the weights are
-worth the share ``SHARE`` of the samples (annealing of a population; Hukushima and Iba, 2003). Chains are left behind on
-the levels below.
+worth the share ``SHARE`` of the samples (annealing of a population; Hukushima and Iba, 2003). Chains are left behind
+on the levels below.
 
 Every other group has the means of the data at beta = 0, which is near, and the rest have uniform spins, from where
 states are found that the data never visit.

@@ -1,8 +1,8 @@
 r"""Draws from the true posterior of couplings and fields, and the strength gamma that it tells.
 
 Autoregressive Newton steps around the mode (after U. Ferrari, *Learning maximum entropy models from finite-size data
-sets*, Phys. Rev. E 94, 023301, 2016): in the basis of the metric, with :math:`K = 1/(N W + \lambda)` and slopes G of A
-samples,
+sets*, Phys. Rev. E 94, 023301, 2016): in the basis of the metric, with :math:`K = 1/(N W + \lambda)` and slopes G of
+A samples,
 
 .. math:: J \leftarrow J + (1-\rho) K \circ G + \xi, \qquad
     \operatorname{Var} \xi = (1-\rho^2) K - (1-\rho)^2 K^2 N^2 W / A ,
@@ -18,9 +18,9 @@ where the second term is the noise that the slopes bring along. On a quadratic p
     -\frac{d^2 \ln P}{d (\ln \gamma)^2} = \tfrac12 E[x \mid D] - \tfrac14 \operatorname{Var}[x \mid D]
     \approx \tfrac12 \sum_{k<l} (1 - \lambda K_{kl})^2 .
 
-The first is 0 by stochastic steps along the draws, the second, as it is on average for a quadratic posterior, gives the
-error. The mode alone, :math:`\gamma = n
-\langle J^2 + \operatorname{Var} J \rangle` with the curvature as the variance, is biased at any N.
+The first is 0 by stochastic steps along the draws, the second, as it is on average for a quadratic posterior, gives
+the error. The mode alone, :math:`\gamma = n \langle J^2 + \operatorname{Var} J \rangle` with the curvature as the
+variance, is biased at any N.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ import numpy as np
 
 from ..threads import Run
 from ..types import Array
-from .mode import LEAST_GAMMA, MOST_GAMMA, Heard, Mode
+from .mode import LEAST_GAMMA, MOST_GAMMA, Mode, Told
 from .newton import Metric, slopes
 from .phases import Data, Free
 from .population import Population
@@ -53,7 +53,7 @@ _DRIFT = 0.25  # of the spins, in mean activity: the chains have left the data
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Couplings (draws, n, n) and fields (draws, n), every so many steps; gamma with its error, where it was inferred."""
+    """Couplings (draws, n, n) and fields (draws, n); gamma with its error, where it was inferred."""
 
     J: Array
     h: Array
@@ -72,7 +72,7 @@ def draw_posterior(
     n_draws: int = DRAWS,
     every: int = 1,
     infer: bool = False,
-    heard: Heard = lambda share: None,
+    heard: Told = lambda share: None,
 ) -> Draws:
     """Draws at the mode's gamma or, with ``infer``, with a gamma that moves to the maximum of the evidence."""
     N, d, n = data.N, data.d, data.n

@@ -21,7 +21,7 @@ class Watch(Protocol):
 
     def plan(self, seconds: dict[str, float]) -> None: ...
     def begin(self, step: str) -> None: ...
-    def advance(self, done: int, total: int) -> None: ...
+    def advance(self, done: float, total: float) -> None: ...
 
 
 class Nobody:
@@ -33,5 +33,5 @@ class Nobody:
     def begin(self, step: str) -> None:
         """Ignore."""
 
-    def advance(self, done: int, total: int) -> None:
+    def advance(self, done: float, total: float) -> None:
         """Ignore."""

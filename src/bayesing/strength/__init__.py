@@ -5,7 +5,7 @@ A new method is a file that ends with its ``METHOD``, and a line here.
 
 from __future__ import annotations
 
-from . import inversion, plefka, pseudolikelihood, spectral, susceptibility
+from . import inversion, likelihood, plefka, pseudolikelihood, spectral, susceptibility
 from ._method import Estimate, Evidence, Method, Options, Statistic
 
 __all__ = ["METHODS", "Estimate", "Evidence", "Method", "Options", "Statistic"]
@@ -15,6 +15,7 @@ METHODS: tuple[Method, ...] = (
     spectral.METHOD,
     susceptibility.METHOD,
     inversion.METHOD,
+    likelihood.METHOD,
     pseudolikelihood.METHOD,
     plefka.METHOD,
 )

@@ -13,15 +13,16 @@ from ..arguments import Seed
 from ..moments import SpinMoments
 from ..replica import field, field_error, mean_coupling
 from ..statistics import SpinStatistics
-from ..types import Array
+from ..types import Array, Heard
 
 
 class Options(NamedTuple):
-    """What a method is told: the prior of the couplings, whether they have a mean, and a seed."""
+    """What a method is told: the prior, whether couplings have a mean, a seed, and who hears of progress."""
 
     prior: str = "gaussian"
     mean_coupling: bool = False
     seed: Seed = None
+    progress: Heard | None = None
 
 
 class Evidence(NamedTuple):

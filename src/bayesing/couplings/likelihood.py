@@ -1,0 +1,153 @@
+r"""The most probable couplings given the data: the mode of the true posterior, with a certificate.
+
+.. math:: \ln P(J, h \mid D) = N \Big[ \sum_i h_i d_i + \sum_{i<j} J_{ij} d_{ij} - \ln Z(J, h) \Big]
+    - \frac{n}{2\gamma} \sum_{i<j} J_{ij}^2 - \frac12 \sum_i h_i^2 ,
+
+or :math:`\xi \sum_{i<j} |J_{ij}|`, :math:`\xi = \sqrt{2n/\gamma}`, in place of the squares for the Laplace prior.
+Means and products are all that is needed of the data. ln Z and its slopes are beyond reach for more than 20 spins, so
+that chains give the slopes (:mod:`bayesing.learning.mode`). A pseudo-likelihood, which sees conditionals alone, has
+no such trouble, and no idea of the weight of states that the data never visit; this one reproduces means and
+correlations.
+
+gamma, if it is not given, is the one under which the mode predicts well, and smaller than what the same data have by
+:mod:`bayesing.strength.likelihood`: the mode is a shrunken matrix.
+
+Errors are those of the curvature at the mode; for the Laplace prior, of a Gaussian prior of the same variance.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..arguments import Seed, seed_sequence
+from ..conditionals import fields_of
+from ..exceptions import NotConvergedWarning
+from ..priors import xi
+from ..statistics import SpinStatistics
+from ..threads import workers
+from ..types import Array, Indices
+from ._method import CouplingMethod, CouplingOptions, DenseCouplings, Strength, embed, no_couplings
+
+if TYPE_CHECKING:
+    from ..learning.certificate import Certificate
+    from ..learning.mode import Mode
+    from ..learning.phases import Data
+
+_BETWEEN = 4  # steps from one draw to the next
+
+
+class PosteriorDraws(NamedTuple):
+    """Couplings (draws, n, n) and fields (draws, n), each pair as probable as the data and the prior make it."""
+
+    couplings: Array
+    fields: Array
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LikelihoodCouplings(DenseCouplings):
+    """Couplings and fields at the mode, and how well they reproduce the data."""
+
+    certificate: Certificate
+    data: Data  # of the spins that vary
+    mode: Mode
+    varying: Indices
+
+    def posterior(self, n_draws: int, seed: Seed = None) -> PosteriorDraws:
+        """Draws of couplings and fields; those of constant spins are their prior's."""
+        from ..learning.posterior import draw_posterior
+
+        n, kept = len(self.fields), np.ix_(self.varying, self.varying)
+        first, second = seed_sequence(seed).spawn(2)
+        with workers() as run:
+            drawn = draw_posterior(self.data, self.mode, n, first, run, n_draws, _BETWEEN)
+        prior = np.random.default_rng(second).normal(0, math.sqrt(self.mode.gamma / n), (n_draws, n, n))
+        J = np.triu(prior, 1)
+        J += J.transpose(0, 2, 1)
+        h = np.tile(self.fields, (n_draws, 1))
+        for k in range(n_draws):
+            J[k][kept] = drawn.J[k]
+        h[:, self.varying] = drawn.h
+        return PosteriorDraws(J, h)
+
+
+def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> LikelihoodCouplings | DenseCouplings:
+    """The mode at the strength of the options, or at the one that it infers itself."""
+    from ..learning.certificate import certify  # where they are needed, for kernels take time to load
+    from ..learning.mode import LEAST_GAMMA, find_mode
+    from ..learning.phases import Data
+    from ..learning.posterior import information
+
+    n, varying, given = stats.n, stats.varying, options.strength
+    if len(varying) < 2:
+        return no_couplings(stats, given or Strength(0.0, math.inf))
+    data = Data.of(stats.kept)
+    laplace, progress = options.prior == "laplace", options.progress
+    search, check = seed_sequence(options.seed).spawn(2)
+
+    def heard(share: float) -> None:
+        if progress:
+            progress(0.9 * share, 1.0)
+
+    with workers() as run:
+        mode, _ = find_mode(data, given.gamma if given else None, n, search, run, laplace, heard)
+        if given is None and mode.gamma <= 1.01 * LEAST_GAMMA:
+            strength = Strength(0.0, _error_at_zero(mode, n))
+            return no_couplings(stats, strength, math.inf)
+        lam, slope = n / mode.gamma, xi(mode.gamma, n)
+        pull = np.where(mode.J == 0, slope, -slope * np.sign(mode.J)) if laplace else -lam * mode.J
+        certificate = certify(data, mode.J, mode.h, pull, check, run, stats.kept.active)
+    if progress:
+        progress(1.0, 1.0)
+    variance, of_fields = mode.metric.variances(data.d)
+    fields, field_errors = fields_of(stats.sums, stats.N), np.ones(n)
+    fields[varying], field_errors[varying] = mode.h, np.sqrt(of_fields)
+    return LikelihoodCouplings(
+        matrix=embed(mode.J, varying, n),
+        errors=embed(np.sqrt(variance), varying, n, math.sqrt(mode.gamma / n)),
+        fields=fields,
+        penalty=slope if laplace else lam,
+        warnings=_warnings(mode, certificate),
+        field_errors=field_errors,
+        strength=given or Strength(mode.gamma, mode.gamma / math.sqrt(information(mode.metric))),
+        certificate=certificate,
+        data=data,
+        mode=mode,
+        varying=varying,
+    )
+
+
+def _error_at_zero(mode: Mode, n: int) -> float:
+    """Of gamma where couplings vanish: from the curvature of the evidence there, 1/2 sum_{k<l} (N W/n)^2."""
+    square = (mode.metric.N * mode.metric.W / n) ** 2
+    return 1 / math.sqrt(max(float(square.sum() - np.trace(square)) / 4, 1e-12))
+
+
+def _warnings(mode: Mode, certificate: Certificate) -> tuple[Warning, ...]:
+    if certificate.passed:
+        return ()
+    if certificate.arrived:
+        advice = (
+            "No pairwise model describes these data: couplings that give their correlations have other states as "
+            "well. Think of a common input."
+        )
+    elif certificate.agreed:
+        advice = "The search has not arrived: try another seed, or a smaller gamma."
+    else:
+        advice = "Do not believe these couplings before another seed gives the same."
+    return (NotConvergedWarning(f"{certificate.sentence} {advice}"),)
+
+
+METHOD = CouplingMethod(
+    name="likelihood",
+    about="the most probable matrix by the true likelihood, from chains",
+    fit=fit_couplings,
+    searches=True,
+    least_samples=4,
+    priors=("gaussian", "laplace"),
+    infers_strength=True,
+    holds="data of any kind, up to some hundred spins: means and correlations are reproduced, or it says so",
+)
