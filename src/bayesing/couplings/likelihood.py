@@ -12,7 +12,8 @@ correlations.
 gamma, if it is not given, is the one under which the mode predicts well, and smaller than what the same data have by
 :mod:`bayesing.strength.likelihood`: the mode is a shrunken matrix.
 
-Errors are those of the curvature at the mode; for the Laplace prior, of a Gaussian prior of the same variance.
+Errors are those of the curvature at the mode (:mod:`bayesing.learning.errors`); for the Laplace prior, of a Gaussian
+prior of the same variance.
 """
 
 from __future__ import annotations
@@ -77,6 +78,7 @@ class LikelihoodCouplings(DenseCouplings):
 def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> LikelihoodCouplings | DenseCouplings:
     """The mode at the strength of the options, or at the one that it infers itself."""
     from ..learning.certificate import certify  # where they are needed, for kernels take time to load
+    from ..learning.errors import posterior_errors
     from ..learning.mode import LEAST_GAMMA, find_mode
     from ..learning.phases import Data
     from ..learning.posterior import information
@@ -99,15 +101,15 @@ def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> Likelihood
             return no_couplings(stats, strength, math.inf)
         lam, slope = n / mode.gamma, xi(mode.gamma, n)
         pull = np.where(mode.J == 0, slope, -slope * np.sign(mode.J)) if laplace else -lam * mode.J
-        certificate = certify(data, mode.J, mode.h, pull, check, run, stats.kept.active)
+        certificate, free = certify(data, mode.J, mode.h, pull, check, run, stats.kept.active)
+        errors, of_fields = posterior_errors(data, free, mode.metric, run)
     if progress:
         progress(1.0, 1.0)
-    variance, of_fields = mode.metric.variances(data.d)
     fields, field_errors = fields_of(stats.sums, stats.N), np.ones(n)
-    fields[varying], field_errors[varying] = mode.h, np.sqrt(of_fields)
+    fields[varying], field_errors[varying] = mode.h, of_fields
     return LikelihoodCouplings(
         matrix=embed(mode.J, varying, n),
-        errors=embed(np.sqrt(variance), varying, n, math.sqrt(mode.gamma / n)),
+        errors=embed(errors, varying, n, math.sqrt(mode.gamma / n)),
         fields=fields,
         penalty=slope if laplace else lam,
         warnings=_warnings(mode, certificate),

@@ -111,10 +111,10 @@ def certify(
     run: Run,
     counts: Integers | None = None,
     scale: int = _SAMPLES,
-) -> Certificate:
+) -> tuple[Certificate, Free]:
     """Sample the model, and compare; ``pull`` is the slope of the log prior of the couplings, or its bound at 0.
 
-    ``counts`` are the numbers of active spins in the data, if they are known.
+    ``counts`` are the numbers of active spins in the data, if they are known. The samples are handed on.
     """
     N, d, n = data.N, data.d, data.n
     population = Population(J, h, data.rates, seed, run, lower=_LOWER, sweeps=_SWEEPS)
@@ -142,7 +142,7 @@ def certify(
         active = np.concatenate([part.sum(axis=0) for part in parts])
         active = np.rint((active + n) / 2)
         unseen = N * float(np.mean((active > counts.max() + 1) | (active < counts.min() - 1)))
-    return Certificate(
+    found = Certificate(
         samples=free.A,
         means=_rms(g / N / of_means),
         largest_mean=float(np.abs(g / N / of_means).max()),
@@ -156,6 +156,7 @@ def certify(
         active_in_data=float((n + d.sum()) / 2),
         unseen=unseen,
     )
+    return found, free
 
 
 def balanced(slope: Array, pull: Array, bounded: Array) -> Array:

@@ -8,9 +8,9 @@ r"""The most probable couplings and fields given the data: the mode of the true 
 3. **gamma**, if it is not given, with every step: the fixed point of :math:`\gamma = n \langle J^2 +
    \operatorname{Var} J \rangle` in MacKay's form, :math:`\gamma = n \langle J^2 \rangle / (1 - n \langle
    \operatorname{Var} J \rangle/\gamma)`. The couplings move along with it as they would on a quadratic posterior.
-4. **Average**: around the mode slopes are linear in the parameters, so that those of all further samples, taken
-   wherever the parameters are by then, add up to one quadratic posterior, whose mode is the answer. Its noise is that
-   of :math:`N/A` posterior variances for A samples in all.
+4. **Average**, at this gamma: around the mode slopes are linear in the parameters, so that those of all further
+   samples, taken wherever the parameters are by then, add up to one quadratic posterior, whose mode is the answer.
+   Its noise is that of :math:`N/A` posterior variances for A samples in all.
 
 With a Laplace prior the answer of step 4 is the mode of that quadratic less :math:`\xi \sum_{i<j} |J_{ij}|`, with
 exact zeros (:mod:`~bayesing.learning.laplace`), at the gamma of the Gaussian prior.
@@ -28,6 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..priors import xi
+from ..sampling._gibbs import Single
 from ..threads import Run
 from ..types import Array
 from .laplace import laplace_mode
@@ -46,9 +47,11 @@ _CALM = 0.5  # what is left to gain, in units of the noise, where more samples a
 _SETTLED = 0.03  # change of ln gamma in three steps that ends its iteration
 _LONGEST = 0.4  # change of ln gamma at once
 _THIN, _MOST_THIN_EARLY, _MOST_THIN = 2, 8, 64  # sweeps between samples, during the approach, and at the end
-_PATIENCE = 30  # steps of the approach
-_GOAL = 40  # samples that are averaged, for each of the data
-_MOST_AVERAGED = 400_000
+_FALL = 20.0  # times as much left to gain after a step as before
+_MOST_FALLS = 8
+_PATIENCE = 60  # steps of the approach
+_GOAL = 100  # samples that are averaged, for each of the data
+_LEAST_AVERAGED, _MOST_AVERAGED = 100_000, 400_000
 _LEAST_STEPS = 6  # of the average
 
 
@@ -61,7 +64,9 @@ class Mode:
     gamma: float
     metric: Metric
     samples: float
-    settled: bool  # whether the approach came to its end
+    settled: (
+        bool  # whether the approach came to its end, and did not fall into states far away again and again
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,17 +131,32 @@ class Learner:
 
     def approach(self, heard: Told) -> tuple[Metric, bool]:
         """Newton steps until there is nothing left to gain that the noise does not hide."""
-        N, calm = self.data.N, 0
+        N, calm, reach, falls = self.data.N, 0, 1.0, 0
+        before: tuple[float, Array, Array, list[Single]] | None = None
         for count in range(_PATIENCE):
             look = self.look()
             metric = Metric(look.free, N, self.lam)
             at = self._slopes(look, self.lam)
             slow = look.slowness(metric)
             A = look.free.A / slow
-            self._learn_trust(at)
             to = step(self.data, look.halves, filtered(at, metric, A, HIDDEN, self.trust), metric)
-            rate = self._length(look.free, to)
-            left = to.signal / (N / A * metric.used)
+            left = abs(to.signal) / (N / A * metric.used)
+            if before is not None and left > _FALL * max(before[0], 1.0):
+                falls += 1  # into a state far away, which the samples could not foresee: back, and less far
+                reach *= 0.3
+                short = 0.3 if falls < _MOST_FALLS else 0.0
+                self.J, self.b = (
+                    old + short * (new - old) for old, new in ((before[1], self.J), (before[2], self.b))
+                )
+                self.population.come_back(self.J, self.h, before[3])
+                self.last = None
+                if falls == _MOST_FALLS:
+                    return metric, False
+                continue
+            self._learn_trust(at)
+            rate = min(self._length(look.free, to), reach)
+            reach = min(1.5 * reach, 1.0)
+            before = left, self.J, self.b, self.population.states()
             J, b = self.J + rate * to.J, self.b + rate * to.b
             self._remember(at, J, b)
             if self.infers and left < 10:
@@ -152,12 +172,13 @@ class Learner:
             self._pace(slow, _THIN if left > 10 else _MOST_THIN_EARLY)
             wanted = max(_SAMPLES * metric.used, self.least)
             self.times = math.ceil(min(max(wanted, _LEAST), _MOST) / self.population.size)
-        return metric, False
+        return metric, True
 
     def average(self, metric: Metric, laplace: bool, heard: Told) -> float:
         """One quadratic posterior from all further samples; parameters end at its mode. The number of samples."""
-        goal = min(_GOAL * self.data.N, _MOST_AVERAGED)
-        total, count = 0.0, 0
+        goal = min(max(_GOAL * self.data.N, _LEAST_AVERAGED), _MOST_AVERAGED)
+        start, states = (self.J, self.b), self.population.states()
+        total, count, gain = 0.0, 0, 1.0
         sums: list[Array] = []
         for _ in range(_PATIENCE):
             look = self.look()
@@ -170,7 +191,13 @@ class Learner:
             slow = look.slowness(metric)
             self._pace(slow, _MOST_THIN)
             total += look.free.A / slow
-            at = self._quadratic_mode(look, [x / count for x in sums], metric, total, laplace)
+            at = self._quadratic_mode(look, [x / count for x in sums], metric, total, laplace, gain)
+            if at is None:
+                gain, total, count, sums = gain / 2, 0.0, 0, []
+                self.J, self.b = start
+                self.population.come_back(self.J, self.h, states)
+                self.last = None
+                continue
             if laplace:
                 self.last = None
             else:
@@ -183,18 +210,21 @@ class Learner:
         return total
 
     def _quadratic_mode(
-        self, look: Look, means: list[Array], metric: Metric, total: float, laplace: bool
-    ) -> Pair:
-        """Where the posterior is largest that has the slopes ``means`` of either half at mean parameters."""
+        self, look: Look, means: list[Array], metric: Metric, total: float, laplace: bool, gain: float
+    ) -> Pair | None:
+        """Where the posterior is largest that has the slopes ``means`` of either half at mean parameters.
+
+        None where there is much more to gain than at the end of the approach: chains have left for another state.
+        """
         J, b, Ga, ga, Gb, gb = means
         if laplace:
             slope = xi(self.gamma, self.n_spins)
             return laplace_mode(self.data, look.halves, ((Ga, ga), (Gb, gb)), metric, J, b, self.J, slope)
         at = ((Ga - self.lam * J, ga), (Gb - self.lam * J, gb))
         to = step(self.data, look.halves, filtered(at, metric, total, 1.0, self.trust), metric)
-        if not self.infers:
-            return J + to.J, b + to.b
-        return self._infer_gamma(metric, J + to.J, *(J + half for half in to.halves)), b + to.b
+        if abs(to.signal) > _FALL * self.data.N / look.free.A * metric.used:
+            return None
+        return J + gain * to.J, b + gain * to.b
 
     def _towards(self, free: Free, J: Array, b: Array) -> bool:
         """Take these parameters, if the samples can follow; else go as far as they can."""
@@ -299,5 +329,7 @@ def find_mode(
     """
     learner = Learner(data, gamma, seed, run, n_spins)
     metric, settled = learner.approach(lambda share: heard(0.5 * share))
-    samples = learner.average(metric, laplace, lambda share: heard(0.5 + 0.5 * share))
+    samples = 0.0
+    if settled:
+        samples = learner.average(metric, laplace, lambda share: heard(0.5 + 0.5 * share))
     return Mode(learner.J, learner.h, learner.gamma, metric, samples, settled), learner.population

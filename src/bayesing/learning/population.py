@@ -208,6 +208,17 @@ class Population:
         """Some sweeps of all chains."""
         self._each(lambda group: group.advance(sweeps))
 
+    def states(self) -> list[Single]:
+        """The spins of all chains, to come back to."""
+        return [group.chains.spins.copy() for group in self.groups]
+
+    def come_back(self, J: Array, h: Array, states: list[Single]) -> None:
+        """To spins as they were, and to a model."""
+        couplings, fields = J.astype(np.float32), h.astype(np.float32)
+        for group, spins in zip(self.groups, states, strict=True):
+            group.chains.spins[...] = spins
+            group.chains.change(couplings, fields)
+
     def retune(self) -> None:
         """Space the levels of all groups by their rejections so far."""
         for group in self.groups:
