@@ -50,7 +50,7 @@ _THIN, _MOST_THIN_EARLY, _MOST_THIN = 2, 8, 64  # sweeps between samples, during
 _FALL = 20.0  # times as much left to gain after a step as before
 _MOST_FALLS = 8
 _PATIENCE = 60  # steps of the approach
-_GOAL = 100  # samples that are averaged, for each of the data
+_GOAL = 200  # samples that are averaged, for each of the data
 _LEAST_AVERAGED, _MOST_AVERAGED = 100_000, 400_000
 _LEAST_STEPS = 6  # of the average
 
