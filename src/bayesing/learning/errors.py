@@ -2,8 +2,8 @@ r"""Standard errors of couplings and fields: the curvature of the log posterior 
 
 It is :math:`N \operatorname{Cov}(\phi) + \Lambda` with :math:`\phi = (s_i s_j, s_i)` under the model and the
 precisions :math:`\Lambda = (\lambda, 1)` of the priors. For few spins this matrix is formed from samples, and
-inverted. For many, the metric has it nearly diagonal (:class:`~bayesing.learning.newton.Metric`), which is good where many
-couplings are weak, but 30% too small for a dozen spins with couplings of order 1.
+inverted. For many, the metric has it nearly diagonal (:class:`~bayesing.learning.newton.Metric`), which is good where
+many couplings are weak, but 30% too small for a dozen spins with couplings of order 1.
 """
 
 from __future__ import annotations
