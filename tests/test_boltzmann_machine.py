@@ -303,7 +303,10 @@ def test_a_search_that_does_not_end_is_said(monkeypatch):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"method": "magic"}, "method must be one of auto, spectral, pseudolikelihood, .*: found 'magic'"),
+        (
+            {"method": "magic"},
+            "method must be one of auto, spectral, likelihood, pseudolikelihood, .*: found 'magic'",
+        ),
         ({"prior": "uniform"}, "prior must be one of gaussian, laplace: found 'uniform'"),
         ({"prior": "laplace", "method": "spectral"}, 'prior must be "gaussian" with method="spectral"'),
         ({"prior": "laplace", "method": "tap"}, 'prior must be "gaussian" with method="tap"'),

@@ -330,6 +330,7 @@ def test_couplings_for_machines(tmp_path, monkeypatch):
         "n_spins": 5,
         "n_samples": 70,
         "strongest": [pytest.approx(edge) for edge in strongest],
+        "certificate": None,
         "encoding": "0/1",
         "notes": [],
         "output": "J.csv",

@@ -27,7 +27,7 @@ import numpy as np
 from ..exceptions import InputError, Setting
 from ..statistics import SpinStatistics
 from ..types import Array
-from ._method import CouplingMethod, DenseCouplings, Strength
+from ._method import CouplingMethod, CouplingOptions, DenseCouplings
 
 
 def naive_mean_field(stats: SpinStatistics) -> DenseCouplings:
@@ -91,8 +91,7 @@ def _off_diagonal(A: Array) -> Array:
 def _without_prior(
     fit: Callable[[SpinStatistics], DenseCouplings],
     stats: SpinStatistics,
-    strength: Strength | None,
-    prior: str,
+    options: CouplingOptions,
 ) -> DenseCouplings:
     return fit(stats)
 

@@ -48,7 +48,10 @@ _GAIN = 0.1  # of gamma's steps
 _FIRST = 15  # steps before gamma moves
 _LONGEST = 0.1  # change of ln gamma in a step
 _FACTOR = 3.0  # by which gamma may leave that of the mode
-_DRIFT = 0.25  # of the spins, in mean activity: the chains have left the data
+_DRIFT, _FAR = (
+    0.25,
+    10.0,
+)  # of the spins, in mean activity, and standard errors of it: the chains have left the data
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +96,8 @@ def draw_posterior(
         free = Free([spins for spins, _ in population.collect(times, 2, _SWEEPS)], d, run)
         if count < WARM and count % 20 == 19:
             population.retune()
-        drifted = abs(float(np.mean(free.m - d))) / 2 > _DRIFT
+        drift = abs(float(np.mean(free.m - d)))
+        drifted = drift > max(2 * _DRIFT, _FAR * math.sqrt(float(data.C.sum()) / N) / n)
         if drifted:
             break
         metric = _with(metric, n_spins / gamma)
