@@ -41,18 +41,21 @@ Told = Callable[[float], object]
 
 GAMMA = 0.3  # to start from
 LEAST_GAMMA, MOST_GAMMA = 1e-4, 400.0  # J from 0.01 to 20
-_SAMPLES = 4  # in a step, for each parameter that data determine
-_LEAST, _MOST = 2**14, 60_000  # samples in a step
+_SAMPLES = 2  # in a step, for each parameter that data determine; 1 where there is much to gain
+_LEAST = 2**14  # samples in a step
+_MOST_SPINS = 2**27  # in memory at once, half a gibibyte
 _CALM = 0.5  # what is left to gain, in units of the noise, where more samples are needed, or none
 _SETTLED = 0.03  # change of ln gamma in three steps that ends its iteration
+_MUCH = 10.0  # times what the noise of a step hides
 _LONGEST = 0.4  # change of ln gamma at once
 _THIN, _MOST_THIN_EARLY, _MOST_THIN = 2, 8, 64  # sweeps between samples, during the approach, and at the end
+_FAR = 4.0  # times the variance of the noise
 _FALL = 20.0  # times as much left to gain after a step as before
 _MOST_FALLS = 8
 _PATIENCE = 60  # steps of the approach
-_GOAL = 200  # samples that are averaged, for each of the data
+_GOAL = 60  # samples that are averaged, for each of the data
 _LEAST_AVERAGED, _MOST_AVERAGED = 100_000, 400_000
-_LEAST_STEPS = 6  # of the average
+_LEAST_STEPS = 4  # of the average
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +135,7 @@ class Learner:
     def approach(self, heard: Told) -> tuple[Metric, bool]:
         """Newton steps until there is nothing left to gain that the noise does not hide."""
         N, calm, reach, falls = self.data.N, 0, 1.0, 0
+        most = _MOST_SPINS // self.data.n
         before: tuple[float, Array, Array, list[Single]] | None = None
         for count in range(_PATIENCE):
             look = self.look()
@@ -140,8 +144,9 @@ class Learner:
             slow = look.slowness(metric)
             A = look.free.A / slow
             to = step(self.data, look.halves, filtered(at, metric, A, HIDDEN, self.trust), metric)
-            left = abs(to.signal) / (N / A * metric.used)
-            if before is not None and left > _FALL * max(before[0], 1.0):
+            noise = N / A * metric.used
+            left = abs(to.signal) / noise
+            if before is not None and abs(to.signal) > _FALL * max(before[0], noise):
                 falls += 1  # into a state far away, which the samples could not foresee: back, and less far
                 reach *= 0.3
                 short = 0.3 if falls < _MOST_FALLS else 0.0
@@ -156,22 +161,23 @@ class Learner:
             self._learn_trust(at)
             rate = min(self._length(look.free, to), reach)
             reach = min(1.5 * reach, 1.0)
-            before = left, self.J, self.b, self.population.states()
+            before = abs(to.signal), self.J, self.b, self.population.states()
             J, b = self.J + rate * to.J, self.b + rate * to.b
             self._remember(at, J, b)
             if self.infers and left < 10:
                 J = self._infer_gamma(metric, J, *(self.J + half for half in to.halves))
             self.move(J, b)
             heard(1 - math.exp(-count / 12))
-            enough = look.free.A >= min(N, _MOST)
+            enough = look.free.A >= min(N, most)
             calm = calm + 1 if left < _CALM and enough and self.settled else 0
             if calm == 2:
                 return metric, True
             if left < _CALM and not enough:
                 self.least = 2 * look.free.A
             self._pace(slow, _THIN if left > 10 else _MOST_THIN_EARLY)
-            wanted = max(_SAMPLES * metric.used, self.least)
-            self.times = math.ceil(min(max(wanted, _LEAST), _MOST) / self.population.size)
+            much = abs(to.signal) > _MUCH * N / _SAMPLES
+            wanted = metric.used if much else max(_SAMPLES * metric.used, self.least)
+            self.times = math.ceil(min(max(wanted, _LEAST), most) / self.population.size)
         return metric, True
 
     def average(self, metric: Metric, laplace: bool, heard: Told) -> float:
@@ -202,7 +208,10 @@ class Learner:
                 self.last = None
             else:
                 self._remember(own, *at)
-            if not self._towards(look.free, *at):  # the mode is not where it was thought to be: begin again
+            noise = _FAR * metric.used / total  # of the change of the exponents, by the samples so far
+            if not self._towards(
+                look.free, *at, noise
+            ):  # the mode is not where it was thought to be: begin again
                 total, count, sums = 0.0, 0, []
             heard(min(total / goal, count / _LEAST_STEPS, 1.0))
             if total >= goal and count >= _LEAST_STEPS:
@@ -226,15 +235,15 @@ class Learner:
             return None
         return J + gain * to.J, b + gain * to.b
 
-    def _towards(self, free: Free, J: Array, b: Array) -> bool:
-        """Take these parameters, if the samples can follow; else go as far as they can."""
+    def _towards(self, free: Free, J: Array, b: Array, noise: float) -> bool:
+        """Take these parameters or, where samples cannot follow, go as far as they can; False if it is no noise."""
         u, rate = free.exponents(J - self.J, b - self.b), 1.0
         while worth(rate * u) < WORTH:
             rate *= 0.7
         if rate < 1:
             J, b = self.J + rate * (J - self.J), self.b + rate * (b - self.b)
         self.move(J, b)
-        return rate == 1
+        return rate == 1 or float(u.var()) < noise
 
     def _slopes(self, look: Look, lam: float) -> tuple[Pair, Pair]:
         a, b = (slopes(self.data, half, self.J, self.h, lam) for half in look.halves)

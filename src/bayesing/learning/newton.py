@@ -62,15 +62,20 @@ class Metric:
         return 1 / (self.N * self.W + self.lam)
 
     @property
+    def k(self) -> Array:
+        """Those of the fields."""
+        return np.asarray(1 / (self.N * self.c + 1))
+
+    @property
     def used(self) -> float:
         """How many parameters the data determine: n fields, and couplings as far as they beat the prior."""
         share = self.N * self.W * self.K
         return float((share.sum() - np.trace(share)) / 2) + len(self.c)
 
-    def rotate(self, G: Array, weights: Array) -> Array:
-        """V [weights o (V^T G V)] V^T, with zero diagonal."""
+    def rotate(self, G: Array, weights: Array, within: bool = False) -> Array:
+        """V [weights o (V^T G V)] V^T, with zero diagonal; G itself in place of V^T G V, if it is ``within`` V."""
         V = self.V
-        out: Array = V @ ((V.T @ G @ V) * weights) @ V.T
+        out: Array = V @ ((G if within else V.T @ G @ V) * weights) @ V.T
         np.fill_diagonal(out, 0)
         return out
 
@@ -80,10 +85,10 @@ class Metric:
 
     def fields(self, g: Array) -> Array:
         """The step of the fields for slopes g."""
-        return np.asarray(self.V @ ((self.V.T @ g) / (self.N * self.c + 1)))
+        return np.asarray(self.V @ ((self.V.T @ g) * self.k))
 
-    def curvature(self, J: Array, b: Array) -> Pair:
-        """That of one sample, without the prior."""
+    def of_one(self, J: Array, b: Array) -> Pair:
+        """The curvature of one sample, without the prior, times a step."""
         return self.rotate(J, self.W), self.V @ (self.c * (self.V.T @ b))
 
     def variances(self, d: Array) -> Pair:
@@ -92,7 +97,7 @@ class Metric:
         J: Array = P @ K @ P.T
         e = self.V.T @ d
         moved = self.V * e
-        h = P @ (1 / (self.N * self.c + 1)) + P @ (K @ e**2) + np.sum((moved @ K) * moved, axis=1)
+        h = P @ self.k + P @ (K @ e**2) + np.sum((moved @ K) * moved, axis=1)
         return (J + J.T) / 2, h
 
 
@@ -152,29 +157,32 @@ def direction(data: Data, free: Free, G: Array, g: Array, metric: Metric) -> Pai
     return _conjugate_gradients(data, free, G, g, metric, dJ, db)
 
 
+def curvature(data: Data, free: Free, metric: Metric, J: Array, b: Array, mixed: float = 0.0) -> Pair:
+    """That of the log posterior, by samples and, with the share ``mixed``, by the metric, times a step."""
+    N, d = data.N, data.d
+    AJ, Ab = free.response(J, b)
+    if mixed:
+        rough = metric.of_one(J, b)
+        AJ, Ab = ((1 - mixed) * x + mixed * y for x, y in zip((AJ, Ab), rough, strict=True))
+    dh = b - J @ d  # of the fields' prior
+    AJ = N * AJ + metric.lam * J - np.outer(dh, d) - np.outer(d, dh)
+    np.fill_diagonal(AJ, 0)
+    return AJ, N * Ab + dh
+
+
 def _conjugate_gradients(
     data: Data, free: Free, G: Array, g: Array, metric: Metric, J: Array, b: Array
 ) -> Pair:
-    N, d = data.N, data.d
     mixed = metric.used / (metric.used + free.B)
-
-    def curvature(J: Array, b: Array) -> Pair:
-        own, rough = free.response(J, b), metric.curvature(J, b)
-        AJ, Ab = (N * ((1 - mixed) * a + mixed * b) for a, b in zip(own, rough, strict=True))
-        dh = b - J @ d  # of the fields' prior
-        AJ += metric.lam * J - np.outer(dh, d) - np.outer(d, dh)
-        np.fill_diagonal(AJ, 0)
-        return AJ, Ab + dh
-
     first = inner(G, g, metric.couplings(G), metric.fields(g))
-    AJ, Ab = curvature(J, b)
+    AJ, Ab = curvature(data, free, metric, J, b, mixed)
     rJ, rb = G - AJ, g - Ab
     pJ, pb = metric.couplings(rJ), metric.fields(rb)
     size = inner(rJ, rb, pJ, pb)
     for _ in range(_MOST_STEPS):
         if size < _ACCURACY**2 * first:
             break
-        AJ, Ab = curvature(pJ, pb)
+        AJ, Ab = curvature(data, free, metric, pJ, pb, mixed)
         rate = size / inner(pJ, pb, AJ, Ab)
         J, b, rJ, rb = J + rate * pJ, b + rate * pb, rJ - rate * AJ, rb - rate * Ab
         zJ, zb = metric.couplings(rJ), metric.fields(rb)

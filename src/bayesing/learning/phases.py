@@ -6,6 +6,7 @@ Everything is centred at the means d of the data, z = s - d. With :math:`b = h +
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -16,7 +17,8 @@ from ..statistics import SpinStatistics
 from ..threads import Run
 from ..types import Array
 
-FISHER = 8192  # samples from which curvatures are taken
+FISHER = 8192  # samples from which curvatures are taken, or n^2: more than there are parameters
+_AT_A_TIME = 2048  # samples, which stay in cache
 
 
 class Data(NamedTuple):
@@ -69,16 +71,15 @@ class Free:
         R: Array = sum(R for _, R in sums) / self.A
         self.second = _around(d, self.m, R)  #: <z_i z_j>.
         self.covariance: Array = R - np.outer(self.m, self.m)
-        step = max(1, self.A // FISHER)
-        self.some: list[Single] = run([partial(_centred, part, self.centre, step) for part in parts])
-        self.B = sum(z.shape[1] for z in self.some)
+        self.step = max(1, self.A // max(FISHER, len(d) ** 2))  # curvatures are from every so manieth sample
+        self.B = sum(len(range(0, part.shape[1], self.step)) for part in parts)
 
     @classmethod
     def both(cls, a: Free, b: Free) -> Free:
         """Two halves of equal size as one, without going through the samples again."""
         whole = cls.__new__(cls)
         whole.parts, whole.run, whole.centre = a.parts + b.parts, a.run, a.centre
-        whole.A, whole.B, whole.some = a.A + b.A, a.B + b.B, a.some + b.some
+        whole.A, whole.B, whole.step = a.A + b.A, a.B + b.B, a.step
         whole.m, whole.second = (a.m + b.m) / 2, (a.second + b.second) / 2
         shift = np.outer(a.m - b.m, a.m - b.m) / 4
         whole.covariance = (a.covariance + b.covariance) / 2 + shift
@@ -87,7 +88,7 @@ class Free:
     def fourth(self, V: Array) -> Array:
         """Var(y_k y_l) of y = V^T z, and half of it for k = l."""
         basis = np.ascontiguousarray(V.T, np.float32)
-        both = self.run([partial(_fourth, basis, z) for z in self.some])
+        both = self.run([partial(_fourth, basis, *some) for some in self._some])
         W: Array = sum(a for a, _ in both) / self.B - (sum(b for _, b in both) / self.B) ** 2
         W[np.diag_indices(len(W))] /= 2
         return W
@@ -98,13 +99,18 @@ class Free:
         tasks = [partial(_exponents, couplings, fields, part, self.centre) for part in self.parts]
         return np.concatenate(self.run(tasks))
 
+    @property
+    def _some(self) -> list[tuple[Single, Single]]:
+        """The samples that curvatures are from, and their centre."""
+        return [(part[:, :: self.step], self.centre) for part in self.parts]
+
     def response(self, J: Array, b: Array) -> tuple[Array, Array]:
         """How <z_i z_j> (0 for i = j) and <z_i> answer to a small change of parameters: covariances with it."""
         couplings, fields = J.astype(np.float32), b.astype(np.float32)
-        exponents = self.run([partial(_exponent, couplings, fields, z) for z in self.some])
-        mean = np.float32(sum(float(u.sum(dtype=np.float64)) for u in exponents) / self.B)
-        pairs = zip(self.some, exponents, strict=True)
-        both = self.run([partial(_weighted, z, u - mean) for z, u in pairs])
+        exponents = self.run([partial(_exponents, couplings, fields, *some) for some in self._some])
+        mean = sum(float(u.sum()) for u in exponents) / self.B
+        pairs = zip(self._some, exponents, strict=True)
+        both = self.run([partial(_weighted, *some, u - mean) for some, u in pairs])
         second: Array = sum(a for a, _ in both) / self.B
         np.fill_diagonal(second, 0)
         return (second + second.T) / 2, sum(b for _, b in both) / self.B  # equal up to rounding
@@ -119,27 +125,33 @@ def _moments(part: Single) -> tuple[Array, Array]:
     return part.sum(axis=1, dtype=np.float64), (part @ part.T).astype(np.float64)
 
 
-def _centred(part: Single, d: Single, step: int) -> Single:
-    return np.asarray(part[:, ::step] - d[:, None])
+def _centred(part: Single, d: Single) -> Iterator[Single]:
+    """z of some samples at a time."""
+    for a in range(0, part.shape[1], _AT_A_TIME):
+        yield part[:, a : a + _AT_A_TIME] - d[:, None]
 
 
-def _fourth(basis: Single, z: Single) -> tuple[Array, Array]:
-    y = basis @ z
-    second = (y @ y.T).astype(np.float64)
-    y *= y
-    return (y @ y.T).astype(np.float64), second
-
-
-def _exponent(J: Single, b: Single, z: Single) -> Single:
-    return np.asarray(0.5 * np.einsum("ip,ip->p", z, J @ z) + b @ z)
+def _fourth(basis: Single, part: Single, d: Single) -> tuple[Array, Array]:
+    n = len(basis)
+    fourth, second = np.zeros((n, n)), np.zeros((n, n))
+    for z in _centred(part, d):
+        y = basis @ z
+        second += y @ y.T
+        y *= y
+        fourth += y @ y.T
+    return fourth, second
 
 
 def _exponents(J: Single, b: Single, part: Single, d: Single) -> Array:
-    out = np.empty(part.shape[1])
-    for a in range(0, len(out), 2048):  # what is in cache
-        out[a : a + 2048] = _exponent(J, b, part[:, a : a + 2048] - d[:, None])
-    return out
+    out = [0.5 * np.einsum("ip,ip->p", z, J @ z) + b @ z for z in _centred(part, d)]
+    return np.concatenate(out).astype(np.float64)
 
 
-def _weighted(z: Single, u: Single) -> tuple[Array, Array]:
-    return ((z * u) @ z.T).astype(np.float64), (z @ u).astype(np.float64)
+def _weighted(part: Single, d: Single, u: Array) -> tuple[Array, Array]:
+    n = len(d)
+    second, first = np.zeros((n, n)), np.zeros(n)
+    for k, z in enumerate(_centred(part, d)):
+        weights = u[k * _AT_A_TIME : (k + 1) * _AT_A_TIME].astype(np.float32)
+        second += (z * weights) @ z.T
+        first += z @ weights
+    return second, first

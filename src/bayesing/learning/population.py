@@ -33,7 +33,7 @@ from functools import partial
 import numpy as np
 from numba import njit
 
-from ..sampling._gibbs import GROUP, Chains, Single, generator_states
+from ..sampling._gibbs import GROUP, Chains, Single, draw, exact_exponents, generator_states, sweep
 from ..threads import Run
 from ..types import Array, Indices
 
@@ -75,29 +75,9 @@ class Group:
 
     def advance(self, sweeps: int) -> None:
         """Some sweeps, with turns and exchanges after each."""
-        chains = self.chains
-        for _ in range(sweeps):
-            self.beta[self.at] = self.slots
-            chains.sweep(self.beta)
-            self.sweeps += 1
-            if self.sweeps % _REFRESH == 0:
-                chains.exponents = chains.exact_exponents()
-            uniforms = self.rng.random((3, len(self.at)))
-            self._turn(uniforms[0])
-            counts = self.rejections, self.attempts
-            _exchange(
-                self.at, self.starts, self.betas, chains.exponents, uniforms[1:], self.sweeps % 2, *counts
-            )
-
-    def _turn(self, uniforms: Array) -> None:
-        """Try to turn all spins of every chain."""
-        chains = self.chains
-        part = chains.fields @ chains.spins
-        odd = self.beta * part + chains.base @ chains.spins  # what of the exponent is odd
-        turned = uniforms < np.exp(np.minimum(-2.0 * odd, 0.0))
-        if turned.any():
-            chains.spins[:, turned] *= -1
-            chains.exponents[turned] -= 2 * part[turned]
+        ladder = self.at, self.slots, self.starts, self.betas, self.rejections, self.attempts
+        _advance(*self.chains.arrays, self.beta, *ladder, self.sweeps, sweeps)  # type: ignore[call-arg]
+        self.sweeps += sweeps
 
     def collect(self, times: int, thin: int, burn: int) -> tuple[Single, Array]:
         """Spins of the top chains (n, times x GROUP), ``thin`` sweeps apart, and their exponents (times, GROUP)."""
@@ -106,7 +86,7 @@ class Group:
         for t in range(times):
             self.advance(thin if t else burn)
             top = self.top
-            spins[:, t] = self.chains.spins[:, top]
+            _gather(self.chains.spins, top, spins, t)
             exponents[t] = self.chains.exponents[top]
         return spins.reshape(len(spins), -1), exponents
 
@@ -143,7 +123,7 @@ class Group:
             self.beta.fill(betas[-1])
             for _ in range(sweeps):
                 chains.sweep(self.beta)
-                self._turn(self.rng.random(len(self.at)))
+                _turn(*chains.arrays, self.beta)  # type: ignore[call-arg]
             left.append(chains.spins[:, self.top])
         every = max(1, math.ceil((len(betas) - 1) / lower))  # a level needs a chain
         chosen = range(0, len(betas) - 1, every)
@@ -243,9 +223,51 @@ def _longest_step(exponents: Array, most: float) -> float:
 
 
 @njit(cache=True, nogil=True)
+def _advance(  # type: ignore[no-untyped-def]
+    couplings, fields, base, spins, states, exponents, room, beta,
+    at, slots, starts, betas, rejections, attempts, before, sweeps,
+):  # fmt: skip
+    """Sweeps with turns and exchanges, without a word to Python, so that groups do not wait for each other."""
+    chains = couplings, fields, base, spins, states, exponents, room
+    uniforms = np.empty((2, len(at)), np.float32)
+    for count in range(before + 1, before + sweeps + 1):
+        for slot in range(len(at)):
+            beta[at[slot]] = slots[slot]
+        sweep(*chains, beta)
+        if count % _REFRESH == 0:
+            exact_exponents(couplings, fields, spins, exponents, room[0])
+        _turn(*chains, beta)
+        draw(states, uniforms)
+        _exchange(at, starts, betas, exponents, uniforms, count % 2, rejections, attempts)
+
+
+@njit(cache=True, nogil=True)
+def _gather(spins, chosen, out, t):  # type: ignore[no-untyped-def]
+    """Copy some chains into ``out[:, t]``."""
+    for i in range(len(spins)):
+        for k in range(len(chosen)):
+            out[i, t, k] = spins[i, chosen[k]]
+
+
+@njit(cache=True, nogil=True)
+def _turn(couplings, fields, base, spins, states, exponents, room, beta):  # type: ignore[no-untyped-def]
+    """Try to turn all spins of every chain."""
+    part, uniforms = np.dot(fields, spins), room[1, :1]
+    own = np.dot(base, spins)
+    draw(states, uniforms)
+    for c in range(len(part)):
+        odd = beta[c] * part[c] + own[c]  # what of the exponent is odd
+        if (uniforms[0, c] + 1) / 2 < math.exp(min(-2 * odd, 0.0)):
+            for i in range(len(spins)):
+                spins[i, c] = -spins[i, c]
+            exponents[c] -= 2 * part[c]
+
+
+@njit(cache=True, nogil=True)
 def _exchange(at, starts, betas, exponents, uniforms, parity, rejections, attempts):  # type: ignore[no-untyped-def]
     """Try to exchange chains of every other pair of neighbouring levels, each of the smaller with one of the larger.
 
+    ``uniforms`` are in [-1, 1).
     Which one is random by a rotation of the larger level, and has nothing to do with the exponents.
     """
     for k in range(parity, len(betas) - 1, 2):
@@ -254,7 +276,7 @@ def _exchange(at, starts, betas, exponents, uniforms, parity, rejections, attemp
         pairs, larger = min(below, above), max(below, above)
         if pairs == 0:
             continue
-        shift = int(uniforms[0, low] * larger)
+        shift = int((uniforms[0, low] + 1) / 2 * larger)
         rejected = 0.0
         for i in range(pairs):
             other = (i + shift) % larger
@@ -262,7 +284,7 @@ def _exchange(at, starts, betas, exponents, uniforms, parity, rejections, attemp
             gain = (betas[k + 1] - betas[k]) * (exponents[at[a]] - exponents[at[b]])
             acceptance = math.exp(min(gain, 0.0))
             rejected += 1 - acceptance
-            if uniforms[1, low + i if below <= above else middle + i] < acceptance:
+            if (uniforms[1, low + i if below <= above else middle + i] + 1) / 2 < acceptance:
                 at[a], at[b] = at[b], at[a]
         rejections[k] += rejected / pairs
         attempts[k] += 1

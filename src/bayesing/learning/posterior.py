@@ -8,7 +8,11 @@ A samples,
     \operatorname{Var} \xi = (1-\rho^2) K - (1-\rho)^2 K^2 N^2 W / A ,
 
 where the second term is the noise that the slopes bring along. On a quadratic posterior this is exact for any
-:math:`\rho`. The metric stays what it is at the mode: one that follows the chains biases the draws.
+:math:`\rho`, if its curvature is that of the metric. Where it is :math:`\kappa` times as much, the steps explode from
+:math:`(1-\rho) \kappa = 2` on, and before that the variance is too large by :math:`(1+\rho)/(2 - (1-\rho)\kappa)`. So
+the few stiff directions are mended (:mod:`~bayesing.learning.stiff`), and :math:`1-\rho` is small where the others
+are stiff, too, and where N is small: a step changes the exponents by :math:`(1-\rho^2) p/N` for p parameters, and the
+chains must follow. Metric and directions stay what they are at the mode: those that follow the chains bias the draws.
 
 **gamma** is where the evidence has its maximum. With :math:`x = \lambda \sum_{i<j} J_{ij}^2`,
 
@@ -34,12 +38,15 @@ import numpy as np
 from ..threads import Run
 from ..types import Array
 from .mode import LEAST_GAMMA, MOST_GAMMA, Mode, Told
-from .newton import Metric, slopes
+from .newton import Metric, Pair, slopes
 from .phases import Data, Free
 from .population import Population
+from .stiff import Stiff, into, out
 
-RHO = 0.6  # what a step leaves of the deviation from the mode
-WARM = 140  # steps before draws count
+_RATE = 0.4  # 1 - rho, of which a step makes up for the deviation from the mode, at most
+_STIFF = 0.8  # this rate times the curvature of directions that are not mended, at most
+_FOLLOWED = 1.0  # half the variance of the exponents' change in a step, at most, for the chains must follow
+WARM = 140  # steps before draws count, at the largest rate
 DRAWS = 220  # steps that count, where gamma is inferred
 _SWEEPS = 8  # between steps
 _SAMPLES = 0.5  # in a step, for each of the data
@@ -48,10 +55,9 @@ _GAIN = 0.1  # of gamma's steps
 _FIRST = 15  # steps before gamma moves
 _LONGEST = 0.1  # change of ln gamma in a step
 _FACTOR = 3.0  # by which gamma may leave that of the mode
-_DRIFT, _FAR = (
-    0.25,
-    10.0,
-)  # of the spins, in mean activity, and standard errors of it: the chains have left the data
+_CURVATURE = 2**15  # samples for the stiff directions, or so many for each parameter
+_DRIFT = 0.25  # of the spins, in mean activity: the chains have left the data,
+_FAR = 10.0  # if these are as many standard errors of it
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,31 +92,36 @@ def draw_posterior(
     low, high = max(mode.gamma / _FACTOR, LEAST_GAMMA), min(mode.gamma * _FACTOR, MOST_GAMMA)
     J, b = mode.J, mode.h + mode.J @ d
     population = Population(J, mode.h, data.rates, second, run)
+    stiff = _stiff(data, population, metric, run)
+    rate = min(_RATE, _STIFF / stiff.rest, _FOLLOWED * N / metric.used)
     times = math.ceil(min(max(_SAMPLES * N, 1), _MOST) / population.size)
     upper = np.triu_indices(n, 1)
     kept: list[tuple[Array, Array]] = []
     gammas: list[float] = []
     drifted = False
-    total = WARM + n_draws * every
+    slower = _RATE / rate
+    warm, every = math.ceil(WARM * slower), math.ceil(every * slower)
+    total = warm + n_draws * every
     for count in range(total):
         free = Free([spins for spins, _ in population.collect(times, 2, _SWEEPS)], d, run)
-        if count < WARM and count % 20 == 19:
+        if count < warm and count % 20 == 19:
             population.retune()
         drift = abs(float(np.mean(free.m - d)))
         drifted = drift > max(2 * _DRIFT, _FAR * math.sqrt(float(data.C.sum()) / N) / n)
         if drifted:
             break
         metric = _with(metric, n_spins / gamma)
-        J, b = _autoregress(data, free, J, b, metric, rng)
+        J, b = _autoregress(data, free, J, b, metric, stiff, rate, rng)
         population.change(J, b - J @ d)
         square = float(np.sum(J[upper] ** 2))
-        if infer and count >= _FIRST:
+        if infer and count >= _FIRST * slower:
             share = 1 - metric.lam * _mean_variance(metric)
-            push = _GAIN / min(max(share, 0.1), 1.0) * (n_spins * square / len(upper[0]) / gamma - 1)
+            push = _GAIN / slower / min(max(share, 0.1), 1.0)
+            push *= n_spins * square / len(upper[0]) / gamma - 1
             gamma = float(np.clip(gamma * math.exp(np.clip(push, -_LONGEST, _LONGEST)), low, high))
-        if count >= WARM:
+        if count >= warm:
             gammas.append(gamma)
-            if (count - WARM) % every == every - 1:
+            if (count - warm) % every == every - 1:
                 kept.append((J, b - J @ d))
         heard((count + 1) / total)
     inferred = float(np.mean(gammas)) if gammas and infer else gamma
@@ -133,22 +144,34 @@ def _with(metric: Metric, lam: float) -> Metric:
     return other
 
 
+def _stiff(data: Data, population: Population, metric: Metric, run: Run) -> Stiff:
+    wanted = max(_CURVATURE, 2 * data.n**2)
+    population.advance(_SWEEPS)
+    parts = [spins for spins, _ in population.collect(math.ceil(wanted / population.size), 4, _SWEEPS)]
+    free = Free(parts, data.d, run)
+    return Stiff(data, free, metric)
+
+
 def _autoregress(
-    data: Data, free: Free, J: Array, b: Array, metric: Metric, rng: np.random.Generator
-) -> tuple[Array, Array]:
+    data: Data,
+    free: Free,
+    J: Array,
+    b: Array,
+    metric: Metric,
+    stiff: Stiff,
+    rate: float,
+    rng: np.random.Generator,
+) -> Pair:
     """One step of couplings and fields."""
-    N, n, V, W, c, K = data.N, data.n, metric.V, metric.W, metric.c, metric.K
-    G, g = slopes(data, free, J, b - J @ data.d, metric.lam)
-    rate = 1 - RHO
-    variance = (1 - RHO**2) * K - rate**2 * K**2 * N**2 * W / free.A
-    noise = rng.normal(size=(n, n))
-    noise = (noise + noise.T) / math.sqrt(2) * np.sqrt(np.maximum(variance, 0))
-    step = V @ (rate * K * (V.T @ G @ V) + noise) @ V.T
-    np.fill_diagonal(step, 0)
-    k = 1 / (N * c + 1)
-    variance_b = (1 - RHO**2) * k - rate**2 * k**2 * N**2 * c / free.A
-    step_b = V @ (rate * k * (V.T @ g) + np.sqrt(np.maximum(variance_b, 0)) * rng.normal(size=n))
-    return J + (step + step.T) / 2, b + step_b
+    N, n = data.N, data.n
+    E, e = stiff.mend(*into(metric, *slopes(data, free, J, b - J @ data.d, metric.lam)), power=1)
+    white, own = rng.normal(size=(n, n)), 2 * rate - rate**2
+    noise = rate**2 * N / free.A  # of the slopes, for curvatures that are those of the data alone
+    white = (white + white.T) / math.sqrt(2) * np.sqrt(np.maximum(own - noise * N * metric.W * metric.K, 0))
+    of_fields = rng.normal(size=n) * np.sqrt(np.maximum(own - noise * N * metric.c * metric.k, 0))
+    F, f = stiff.mend(white, of_fields, power=0.5)
+    dJ, db = out(metric, rate * E + F, rate * e + f)
+    return J + dJ, b + db
 
 
 def information(metric: Metric) -> float:

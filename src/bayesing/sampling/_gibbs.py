@@ -26,6 +26,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
+import scipy.linalg.cython_blas  # noqa: F401  matrix products of kernels, to be limited with the others
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from numba import float32, int32, njit, uint32
 from numpy.typing import NDArray
@@ -55,49 +56,32 @@ class Chains:
         self.couplings, self.fields = couplings, fields - self.base
         self.states = np.array(states, order="C")
         self.spins: Single = np.empty((n, n_chains), np.float32)
-        uniforms, local = np.empty((2, BLOCK, n_chains), np.float32)
-        self._blocks = []
-        for start in range(0, n, BLOCK):
-            rows, size = slice(start, start + BLOCK), min(BLOCK, n - start)
-            inside = np.ascontiguousarray(couplings[rows, rows])
-            self._blocks.append(
-                (
-                    couplings[rows],
-                    inside,
-                    self.fields[rows],
-                    self.base[rows],
-                    self.spins[rows],
-                    local[:size],
-                    uniforms[:size],
-                )
-            )
-        for *_, base, spins, _, uniforms in self._blocks:
-            draw(self.states, uniforms)
-            spins[...] = np.where(uniforms < -np.tanh(base)[:, None], np.float32(-1), np.float32(1))
+        self._room = np.empty(
+            (2, BLOCK, n_chains), np.float32
+        )  # for the local fields of a block, and uniform numbers
+        draw(self.states, self.spins)
+        self.spins[...] = np.where(self.spins < -np.tanh(self.base)[:, None], np.float32(-1), np.float32(1))
         self.exponents = self.exact_exponents()
 
     def change(self, couplings: Single, fields: Single) -> None:
         """Go on with another model from the spins as they are; the arrays given before are overwritten."""
         self.couplings[...] = couplings
         self.fields[...] = fields - self.base
-        for k, (_, inside, *_) in enumerate(self._blocks):
-            rows = slice(k * BLOCK, (k + 1) * BLOCK)
-            inside[...] = self.couplings[rows, rows]
         self.exponents = self.exact_exponents()
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """What :func:`sweep` takes before beta."""
+        return self.couplings, self.fields, self.base, self.spins, self.states, self.exponents, self._room
 
     def sweep(self, beta: Single) -> None:
         """Draw every spin of every chain once, in turn, at inverse temperature ``beta`` (chains)."""
-        for couplings, inside, fields, base, spins, local, uniforms in self._blocks:
-            draw(self.states, uniforms)
-            np.matmul(couplings, self.spins, out=local)
-            update(spins, local, inside, fields, base, beta, uniforms, self.exponents)
+        sweep(*self.arrays, beta)  # type: ignore[call-arg]
 
     def exact_exponents(self) -> NDArray[np.float64]:
         """sum_i (h_i - a_i) S_i + sum_{i<j} J_ij S_i S_j of every chain. ``exponents`` follows it sweep by sweep."""
         exponents = np.zeros(self.spins.shape[1])
-        for couplings, _, fields, _, spins, local, _ in self._blocks:
-            np.matmul(couplings, self.spins, out=local)
-            exponents += np.einsum("ic,ic->c", spins, 0.5 * local + fields[:, None])
+        exact_exponents(self.couplings, self.fields, self.spins, exponents, self._room[0])
         return exponents
 
 
@@ -241,3 +225,39 @@ def update(spins, local, couplings, fields, base, beta, uniforms, exponents):  #
                 f[c] = f[c] + w0 * d0[c] + w1 * d1[c] + w2 * d2[c] + w3 * d3[c]
     for c in range(n_chains):
         exponents[c] += gain[c]
+
+
+@njit(cache=True, nogil=True)
+def sweep(couplings, fields, base, spins, states, exponents, room, beta):  # type: ignore[no-untyped-def]
+    """Draw every spin of every chain once; changes ``spins``, ``states``, ``exponents`` and ``room`` in place."""
+    n = len(fields)
+    for start in range(0, n, BLOCK):
+        stop = min(start + BLOCK, n)
+        local, uniforms = room[0, : stop - start], room[1, : stop - start]
+        draw(states, uniforms)
+        np.dot(couplings[start:stop], spins, local)
+        update(
+            spins[start:stop],
+            local,
+            couplings[start:stop, start:stop],
+            fields[start:stop],
+            base[start:stop],
+            beta,
+            uniforms,
+            exponents,
+        )
+
+
+@njit(cache=True, nogil=True)
+def exact_exponents(couplings, fields, spins, out, room):  # type: ignore[no-untyped-def]
+    """Write sum_i f_i S_i + sum_{i<j} J_ij S_i S_j of every chain into ``out``; changes ``room``, too."""
+    n = len(fields)
+    out[:] = 0
+    for start in range(0, n, BLOCK):
+        stop = min(start + BLOCK, n)
+        local = room[: stop - start]
+        np.dot(couplings[start:stop], spins, local)
+        for i in range(start, stop):
+            s, f, h = spins[i], local[i - start], fields[i]
+            for c in range(s.size):
+                out[c] += s[c] * (float32(0.5) * f[c] + h)
