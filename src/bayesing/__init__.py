@@ -30,6 +30,7 @@ _HOME = {
     "LaplaceWarning": "exceptions",
     "MissingCellsError": "exceptions",
     "NotConvergedWarning": "exceptions",
+    "UnseenStatesWarning": "exceptions",
     "NotEquilibratedWarning": "exceptions",
     "NotSpinsError": "exceptions",
     "SaturationWarning": "exceptions",
@@ -69,6 +70,7 @@ __all__ = [
     "SpinDataset",
     "SpinMoments",
     "SpinStatistics",
+    "UnseenStatesWarning",
     "annealed_importance_sampling",
     "as_spins",
     "from_spike_trains",
@@ -96,6 +98,7 @@ if TYPE_CHECKING:
         NotEquilibratedWarning,
         NotSpinsError,
         SaturationWarning,
+        UnseenStatesWarning,
     )
     from .generator import Simulation, sample, simulate
     from .io._batches import read_batches

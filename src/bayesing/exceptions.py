@@ -144,6 +144,10 @@ class NotConvergedWarning(BayesingWarning):
     """A search ended before its slope was small enough."""
 
 
+class UnseenStatesWarning(BayesingWarning):
+    """A model that has the correlations of the data also has states that the data never show."""
+
+
 class LaplaceWarning(BayesingWarning):
     """The condition under which the Laplace prior gives the Gaussian result does not hold."""
 

@@ -19,6 +19,7 @@ prior of the same variance.
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,7 +27,7 @@ import numpy as np
 
 from ..arguments import Seed, seed_sequence
 from ..conditionals import fields_of
-from ..exceptions import NotConvergedWarning
+from ..exceptions import NotConvergedWarning, UnseenStatesWarning
 from ..priors import xi
 from ..statistics import SpinStatistics
 from ..threads import workers
@@ -65,6 +66,9 @@ class LikelihoodCouplings(DenseCouplings):
         first, second = seed_sequence(seed).spawn(2)
         with workers() as run:
             drawn = draw_posterior(self.data, self.mode, n, first, run, n_draws, _BETWEEN)
+        if drawn.drifted:
+            text = "The draws have left the data for a state that the data do not show: do not use them."
+            warnings.warn(NotConvergedWarning(text), stacklevel=3)
         prior = np.random.default_rng(second).normal(0, math.sqrt(self.mode.gamma / n), (n_draws, n, n))
         J = np.triu(prior, 1)
         J += J.transpose(0, 2, 1)
@@ -112,7 +116,7 @@ def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> Likelihood
         errors=embed(errors, varying, n, math.sqrt(mode.gamma / n)),
         fields=fields,
         penalty=slope if laplace else lam,
-        warnings=_warnings(mode, certificate),
+        warnings=_warnings(stats.N, mode, certificate),
         field_errors=field_errors,
         strength=given or Strength(mode.gamma, mode.gamma / math.sqrt(information(mode.metric))),
         certificate=certificate,
@@ -128,19 +132,24 @@ def _error_at_zero(mode: Mode, n: int) -> float:
     return 1 / math.sqrt(max(float(square.sum() - np.trace(square)) / 4, 1e-12))
 
 
-def _warnings(mode: Mode, certificate: Certificate) -> tuple[Warning, ...]:
-    if certificate.passed:
-        return ()
-    if certificate.arrived:
-        advice = (
-            "No pairwise model describes these data: couplings that give their correlations have other states as "
-            "well. Think of a common input."
+def _warnings(N: int, mode: Mode, certificate: Certificate) -> tuple[Warning, ...]:
+    found: list[Warning] = []
+    if not certificate.passed:
+        if not certificate.agreed:
+            advice = "Do not believe these couplings before another seed gives the same."
+        elif not mode.settled:
+            advice = "The search fell into states far from the data again and again, and was given up."
+        else:
+            advice = "The search has not arrived: try another seed, or a smaller gamma."
+        found.append(NotConvergedWarning(f"{certificate.sentence} {advice}"))
+    if not certificate.stays:
+        text = (
+            f"No pairwise model describes these data: of {N} samples of the fitted model, as many as there are data, "
+            f"{certificate.unseen:.2g} have more or fewer active spins than any of the data. Couplings that give "
+            "their correlations have such states, too. Think of a common input."
         )
-    elif certificate.agreed:
-        advice = "The search has not arrived: try another seed, or a smaller gamma."
-    else:
-        advice = "Do not believe these couplings before another seed gives the same."
-    return (NotConvergedWarning(f"{certificate.sentence} {advice}"),)
+        found.append(UnseenStatesWarning(text))
+    return tuple(found)
 
 
 METHOD = CouplingMethod(

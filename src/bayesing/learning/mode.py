@@ -67,9 +67,7 @@ class Mode:
     gamma: float
     metric: Metric
     samples: float
-    settled: (
-        bool  # whether the approach came to its end, and did not fall into states far away again and again
-    )
+    settled: bool  # whether the search came to its end, and did not fall into states far away again and again
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +179,10 @@ class Learner:
         return metric, True
 
     def average(self, metric: Metric, laplace: bool, heard: Told) -> float:
-        """One quadratic posterior from all further samples; parameters end at its mode. The number of samples."""
+        """One quadratic posterior from all further samples; parameters end at its mode. The number of samples.
+
+        It is 0 where the average never settles, and the parameters are then those of the approach.
+        """
         goal = min(max(_GOAL * self.data.N, _LEAST_AVERAGED), _MOST_AVERAGED)
         start, states = (self.J, self.b), self.population.states()
         total, count, gain = 0.0, 0, 1.0
@@ -215,7 +216,10 @@ class Learner:
                 total, count, sums = 0.0, 0, []
             heard(min(total / goal, count / _LEAST_STEPS, 1.0))
             if total >= goal and count >= _LEAST_STEPS:
-                break
+                return total
+        if total < goal / 4:
+            (self.J, self.b), total = start, 0.0
+            self.population.come_back(self.J, self.h, states)
         return total
 
     def _quadratic_mode(
@@ -341,4 +345,4 @@ def find_mode(
     samples = 0.0
     if settled:
         samples = learner.average(metric, laplace, lambda share: heard(0.5 + 0.5 * share))
-    return Mode(learner.J, learner.h, learner.gamma, metric, samples, settled), learner.population
+    return Mode(learner.J, learner.h, learner.gamma, metric, samples, samples > 0), learner.population

@@ -48,7 +48,7 @@ _STIFF = 0.8  # this rate times the curvature of directions that are not mended,
 _FOLLOWED = 1.0  # half the variance of the exponents' change in a step, at most, for the chains must follow
 WARM = 140  # steps before draws count, at the largest rate
 DRAWS = 220  # steps that count, where gamma is inferred
-_SWEEPS = 8  # between steps
+_SWEEPS, _LEAST_SWEEPS = 8, 3  # between steps, at the largest rate and at small ones
 _SAMPLES = 0.5  # in a step, for each of the data
 _MOST = 60_000
 _GAIN = 0.1  # of gamma's steps
@@ -100,15 +100,16 @@ def draw_posterior(
     gammas: list[float] = []
     drifted = False
     slower = _RATE / rate
+    sweeps = max(_LEAST_SWEEPS, round(_SWEEPS / slower))
     warm, every = math.ceil(WARM * slower), math.ceil(every * slower)
     total = warm + n_draws * every
     for count in range(total):
-        free = Free([spins for spins, _ in population.collect(times, 2, _SWEEPS)], d, run)
+        free = Free([spins for spins, _ in population.collect(times, 2, sweeps)], d, run)
         if count < warm and count % 20 == 19:
             population.retune()
         drift = abs(float(np.mean(free.m - d)))
-        drifted = drift > max(2 * _DRIFT, _FAR * math.sqrt(float(data.C.sum()) / N) / n)
-        if drifted:
+        drifted |= drift > max(2 * _DRIFT, _FAR * math.sqrt(float(data.C.sum()) / N) / n)
+        if drifted and infer:
             break
         metric = _with(metric, n_spins / gamma)
         J, b = _autoregress(data, free, J, b, metric, stiff, rate, rng)

@@ -14,6 +14,7 @@ from ..exceptions import (
     NotConvergedWarning,
     NotEquilibratedWarning,
     SaturationWarning,
+    UnseenStatesWarning,
 )
 from ..io import on_constant_spins
 from .analysis import Analysis, Caught
@@ -29,6 +30,7 @@ _TITLES: dict[type[Warning], str] = {
     BoundWarning: "At the end of its range",
     LaplaceWarning: "Laplace prior",
     NotConvergedWarning: "The search did not finish",
+    UnseenStatesWarning: "The model has states that the data never show",
     NotEquilibratedWarning: "Not at equilibrium",
     SaturationWarning: "At the edge of the spin glass",
 }
