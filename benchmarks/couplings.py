@@ -8,31 +8,9 @@ printed. The parts "logistic" and "large" measure time: give them --jobs 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from pathlib import Path
-
-from bayesing.experiments.cells import Task
-
 import coupling_recovery as recovery
 import coupling_rivals as rivals
-from front import Found, Part, Row, Settings, main, rows_of, write_rows
-
-
-def part(
-    name: str, tasks: Callable[[Settings], list[Task]], summary: Callable[[Settings, list[Row]], None]
-) -> Part:
-    """A part that writes all of its rows to one file and then prints what they say."""
-    return Part(tasks, partial(finish, name, summary))
-
-
-def finish(
-    name: str, summary: Callable[[Settings, list[Row]], None], s: Settings, found: Found, folder: Path
-) -> None:
-    rows = rows_of(found)
-    write_rows(folder / f"{name}.csv", rows)
-    summary(s, rows)
-
+from front import main, part
 
 PARTS = {
     "recovery": part("recovery", recovery.recovery_tasks, recovery.recovery_summary),

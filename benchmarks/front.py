@@ -133,3 +133,20 @@ def grouped(rows: Iterable[Row], *columns: str) -> dict[tuple[Any, ...], list[Ro
     for row in rows:
         groups.setdefault(tuple(row[column] for column in columns), []).append(row)
     return groups
+
+
+def part(
+    name: str, tasks: Callable[[Settings], list[Task]], summary: Callable[[Settings, list[Row]], None]
+) -> Part:
+    """A part that writes all of its rows to one file and then prints what they say."""
+    return Part(tasks, partial(_finish, name, summary))
+
+
+def _finish(
+    name: str, summary: Callable[[Settings, list[Row]], None], s: Settings, found: Found, folder: Path
+) -> None:
+    rows = rows_of(found)
+    if not rows:
+        return
+    write_rows(folder / f"{name}.csv", rows)
+    summary(s, rows)
