@@ -74,14 +74,15 @@ def main(script: str, description: str | None, parts: dict[str, Part]) -> None:
 
 
 def load(script: Path, quick: bool) -> dict[str, dict[str, Any]]:
-    """The settings of each part; ``methods = "all"`` becomes the names of the methods."""
+    """The settings of each part; ``methods = "all"`` becomes the names of the methods, less those ``apart``."""
     tables = tomllib.loads((script.parent / "specs" / f"{script.stem}.toml").read_text("utf-8"))
     for table in tables.values():
         small = table.pop("quick", {})
         if quick:
             table |= small
+        apart = table.pop("apart", [])
         if table.get("methods") == "all":
-            table["methods"] = list(method_names())
+            table["methods"] = [name for name in method_names() if name not in apart]
     return tables
 
 

@@ -302,3 +302,11 @@ def test_case_interior():
 def test_constant_data_are_an_error(value):
     with pytest.raises(ValueError, match="says nothing about couplings"):
         plefka.fit_plefka(bs.SpinMoments.of(np.full((4, 3), value)))
+
+
+def test_errors_are_infinite_where_a_nearby_estimate_is():
+    """phi2 vanishes a step away from these moments; the estimate itself is finite."""
+    rows = ["----", "----", "--++", "--++", "-+-+", "-++-", "-+++", "++-+", "++++"]
+    X = np.array([[1 if c == "+" else -1 for c in row] for row in rows])
+    eb = bs.EmpiricalBayes("plefka").fit(X)
+    assert np.isfinite(eb.gamma_) and eb.gamma_error_ == eb.H_error_ == np.inf

@@ -135,7 +135,7 @@ def plefka_errors(fit: PlefkaFit, moments: SpinMoments) -> tuple[float, float]:
 
     What varies is C2 by itself, since overlaps of samples vary by n chi_SG around n q, and the spins'
     magnetisations m_i, with which C1 = M^2, C2 = q^2 and Omega = M^2 (q - M^2) follow M and q. Spins i and j
-    share J_ij, which doubles the variance of sums over spins. Infinite where gamma_hat is.
+    share J_ij, which doubles the variance of sums over spins. Infinite where gamma_hat is, or is so next to it.
     """
     if fit.case == "infinite":
         return math.inf, math.inf
@@ -157,7 +157,11 @@ def plefka_errors(fit: PlefkaFit, moments: SpinMoments) -> tuple[float, float]:
         return np.array([estimate, _field(max(float(estimate), 0.0), moved)])
 
     h = 1e-5 * (1 - abs(M))
-    by_M, by_q, by_C2 = ((closed_form(*(h * e)) - closed_form(*(-h * e))) / (2 * h) for e in np.eye(3))
+    with np.errstate(divide="ignore", invalid="ignore"):  # phi2 may vanish there
+        slopes = np.array([(closed_form(*(h * e)) - closed_form(*(-h * e))) / (2 * h) for e in np.eye(3)])
+    if not np.isfinite(slopes).all():
+        return math.inf, math.inf
+    by_M, by_q, by_C2 = slopes
     t = local_tanh(field(moments, gamma), gamma * q)
     by_site = by_M[:, None] * t + by_q[:, None] * t**2
     sites = [2 / n * (average(y**2) - average(y) ** 2) for y in by_site]
