@@ -1,10 +1,10 @@
-"""Is the mode of the true likelihood right, does it look like the data, and what does it cost? 40 minutes on 2 cores.
+"""Is the mode of the true likelihood right, does it look like the data, and what does it cost? An hour on 2 cores.
 
     python benchmarks/likelihood.py FOLDER [PART ...] [--quick]
 
 An interrupted run goes on where it stopped. At the end FOLDER/PART.csv holds all rows of a part, and a summary is
-printed. A fit takes all cores by itself: leave --jobs at 1. Two parts need more than this repository. "recordings"
-reads the files example50.npz (array "bits", 50 cells in packed bits) and scotus.csv (0/1) from the folder
+printed. Seconds are those of one core unless the part is "cost" or "peer": give these two --jobs 1. Two parts need more
+than this repository. "recordings" reads the files example50.npz (array "bits", 50 cells in packed bits) and scotus.csv (0/1) from the folder
 BAYESING_DATA, "peer" runs adabmDCA with the Python that BAYESING_PEER names; without them they are left out.
 """
 

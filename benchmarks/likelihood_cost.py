@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from joblib import parallel_config
 
 from bayesing.experiments.cells import Task
 
@@ -72,7 +73,8 @@ def peer(s: Settings, n: int, N: int, J: float) -> Iterator[Row]:
     fit(spins[:50, :10])
     at = {"n": n, "N": N, "J": J}
     for label, gamma in (("bayesing", "auto"), ("bayesing, hardly a prior", 100.0)):
-        bm, elapsed = fit(spins, gamma=gamma)
+        with parallel_config("threading", n_jobs=-1):
+            bm, elapsed = fit(spins, gamma=gamma)
         yield at | {"rule": label, "seconds": elapsed, "pairs": bm.certificate_.pull_pairs}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "spins.npy"

@@ -66,10 +66,12 @@ class Estimated(Protocol):
 
 
 class Behaviour(Protocol):
-    """What is looked at of a method: whether it saturates at the spin glass, and whether its gamma depends on N."""
+    """What is looked at of a method: does it saturate at the spin glass, hold in it, or depend on N?"""
 
     @property
     def saturates(self) -> bool: ...
+    @property
+    def in_glass(self) -> bool: ...
     @property
     def biased(self) -> bool: ...
 
@@ -90,11 +92,15 @@ def diagnose(estimate: Estimated, method: Behaviour, moments: SpinMoments) -> Di
         return Diagnosis(Phase.EDGE, distance, False, (Reason(Quantity.DISTANCE, distance, NEAR),))
     if distance > 0:
         return Diagnosis(Phase.NEAR_GLASS, distance)
+    if method.in_glass:
+        return Diagnosis(Phase.GLASS, distance)
     return Diagnosis(Phase.GLASS, distance, False, (Reason(Quantity.DISTANCE, distance, 0.0),))
 
 
 def regime(diagnosis: Diagnosis, method: str) -> str:
     """The phase in words, with what it means for the estimate of the method of that name."""
+    if diagnosis.phase is Phase.GLASS and diagnosis.trusted:
+        return "spin glass"
     return {
         Phase.PARAMAGNET: "paramagnet",
         Phase.UNSEEN: "paramagnet; gamma is within two standard errors of 0",

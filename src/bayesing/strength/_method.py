@@ -86,6 +86,7 @@ class Method:
     mean_coupling: bool = False  #: Whether it can estimate J0.
     evidence: bool = False  #: Whether its estimates have an evidence.
     saturates: bool = False  #: Whether gamma cannot grow beyond the edge of the spin glass.
+    in_glass: bool = False  #: Whether it holds in the spin glass, too.
     #: Whether gamma is off even where theory holds, so that calibration starts from another method's.
     biased: bool = False
     holds: str = ""  #: Where it holds, in a line.

@@ -77,5 +77,6 @@ METHOD = Method(
     about="the evidence of the true likelihood, from draws of the couplings",
     fit=fit_likelihood,
     statistic=_statistic,
+    in_glass=True,
     holds="data of any kind, up to some hundred spins, also in the spin glass; seconds instead of milliseconds",
 )
