@@ -1,11 +1,13 @@
 """Is the mode of the true likelihood right, does it look like the data, and what does it cost? An hour on 2 cores.
 
-    python benchmarks/likelihood.py FOLDER [PART ...] [--quick]
+    python benchmarks/likelihood.py FOLDER [PART ...] [--jobs 1] [--quick]
 
 An interrupted run goes on where it stopped. At the end FOLDER/PART.csv holds all rows of a part, and a summary is
-printed. Seconds are those of one core unless the part is "cost" or "peer": give these two --jobs 1. Two parts need more
-than this repository. "recordings" reads the files example50.npz (array "bits", 50 cells in packed bits) and scotus.csv (0/1) from the folder
-BAYESING_DATA, "peer" runs adabmDCA with the Python that BAYESING_PEER names; without them they are left out.
+printed. Seconds are those of one core unless the part is "cost" or "peer": give these two --jobs 1.
+
+Two parts need more than this repository, and are left out without it. "recordings" reads example50.npz (array "bits",
+50 cells in packed bits) and scotus.csv (0/1) from the folder that the environment variable BAYESING_DATA names.
+"peer" runs adabmDCA with the Python that BAYESING_PEER names.
 """
 
 from __future__ import annotations

@@ -52,8 +52,8 @@ plt.show()
 # Held-out votes
 # --------------
 #
-# The log likelihood of votes that no fit has seen, in nats a roll call. Independent voters, each with her own rate, are
-# the line to beat. With the multi-information the model also says how much the votes share, in the same unit.
+# The log likelihood of votes that no fit has seen, in nats a roll call. Independent voters, each with her own rate,
+# are the line to beat. The multi-information is what the votes share: how many bits fewer they take together.
 
 rates = np.clip(train.mean(axis=0), -1 + 1 / len(train), 1 - 1 / len(train))
 independent = float(np.log((1 + test * rates) / 2).sum(axis=1).mean())
