@@ -412,3 +412,11 @@ def test_auto_does_not_run_away_deep_in_the_spin_glass():
     assert bs.EmpiricalBayes().fit(X).method_ == "inversion"
     votes = bs.EmpiricalBayes().fit(bs.load_senate109().spins)
     assert votes.method_ == "pseudolikelihood" and votes.J_ < 3
+
+
+def test_the_spin_glass_is_no_end_for_the_true_likelihood():
+    sim = bs.simulate(24, 600, J=1.8, sweeps=60, seed=3)
+    eb = bs.EmpiricalBayes("likelihood", random_state=0).fit(sim.spins)
+    assert eb.at_distance_ < 0 and eb.diagnosis_.trusted and eb.regime_ == "spin glass"
+    realised = np.sqrt(24 * np.mean(sim.couplings[np.triu_indices(24, 1)] ** 2))
+    assert abs(eb.J_ - realised) < 3 * eb.J_error_

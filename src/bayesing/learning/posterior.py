@@ -12,7 +12,9 @@ where the second term is the noise that the slopes bring along. On a quadratic p
 :math:`(1-\rho) \kappa = 2` on, and before that the variance is too large by :math:`(1+\rho)/(2 - (1-\rho)\kappa)`. So
 the few stiff directions are mended (:mod:`~bayesing.learning.stiff`), and :math:`1-\rho` is small where the others
 are stiff, too, and where N is small: a step changes the exponents by :math:`(1-\rho^2) p/N` for p parameters, and the
-chains must follow. Metric and directions stay what they are at the mode: those that follow the chains bias the draws.
+chains must follow. Where the curvature grows away from the mode, slopes are cut off at four standard deviations, or
+steps would explode after all. Metric and directions stay what they are at the mode: those that follow the chains bias
+the draws.
 
 **gamma** is where the evidence has its maximum. With :math:`x = \lambda \sum_{i<j} J_{ij}^2`,
 
@@ -55,6 +57,7 @@ _GAIN = 0.1  # of gamma's steps
 _FIRST = 15  # steps before gamma moves
 _LONGEST = 0.1  # change of ln gamma in a step
 _FACTOR = 3.0  # by which gamma may leave that of the mode
+_LARGEST = 4.0  # slope in coordinates of curvature 1, in its standard deviations; beyond, the curvature has changed
 _CURVATURE = 2**15  # samples for the stiff directions, or so many for each parameter
 _DRIFT = 0.25  # of the spins, in mean activity: the chains have left the data,
 _FAR = 10.0  # if these are as many standard errors of it
@@ -166,6 +169,8 @@ def _autoregress(
     """One step of couplings and fields."""
     N, n = data.N, data.n
     E, e = stiff.mend(*into(metric, *slopes(data, free, J, b - J @ data.d, metric.lam)), power=1)
+    most = _LARGEST * math.sqrt(1 + N / free.A)
+    E, e = np.clip(E, -most, most), np.clip(e, -most, most)
     white, own = rng.normal(size=(n, n)), 2 * rate - rate**2
     noise = rate**2 * N / free.A  # of the slopes, for curvatures that are those of the data alone
     white = (white + white.T) / math.sqrt(2) * np.sqrt(np.maximum(own - noise * N * metric.W * metric.K, 0))
