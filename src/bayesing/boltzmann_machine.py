@@ -68,7 +68,7 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
         Fields, with a prior N(0, 1).
     field_errors_ : array (n,) or None
         Their standard errors, of methods that have them.
-    certificate_ : Certificate or None
+    certificate_ : bayesing.learning.certificate.Certificate or None
         Of methods that sample the fit: how well it reproduces the data.
     gamma_ : float or None
         Strength of the couplings; None for methods without a prior.
