@@ -37,7 +37,17 @@ REPORT = [
     *("format", "answer", "notes", "seen", "sentences", "tables", "drawing", "sketches", "pictures"),
     *("numbers", "page", "write", "from_python"),
 ]
-LEARNING = ["population", "phases", "newton", "laplace", "mode", "stiff", "posterior", "errors", "certificate"]
+LEARNING = [
+    "population",
+    "phases",
+    "newton",
+    "laplace",
+    "stiff",
+    "posterior",
+    "mode",
+    "errors",
+    "certificate",
+]
 EXPERIMENTS = ["specification", "cells", "runner", "summary", "figures", "reproduce"]
 GROUP = ("cli", "_main")  # knows all commands, which do not know each other
 

@@ -83,7 +83,8 @@ def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> Likelihood
     """The mode at the strength of the options, or at the one that it infers itself."""
     from ..learning.certificate import certify  # where they are needed, for kernels take time to load
     from ..learning.errors import posterior_errors
-    from ..learning.mode import LEAST_GAMMA, find_mode
+    from ..learning.mode import find_mode
+    from ..learning.newton import LEAST_GAMMA
     from ..learning.phases import Data
     from ..learning.posterior import information
 

@@ -8,6 +8,8 @@ r"""The most probable couplings and fields given the data: the mode of the true 
 3. **gamma**, if it is not given, with every step: the fixed point of :math:`\gamma = n \langle J^2 +
    \operatorname{Var} J \rangle` in MacKay's form, :math:`\gamma = n \langle J^2 \rangle / (1 - n \langle
    \operatorname{Var} J \rangle/\gamma)`. The couplings move along with it as they would on a quadratic posterior.
+   Where couplings are many it is too small: the mode is a shrunken matrix. So some draws from the posterior around
+   it (:mod:`~bayesing.learning.posterior`) tell the gamma of the evidence, and the approach goes on with it.
 4. **Average**, at this gamma: around the mode slopes are linear in the parameters, so that those of all further
    samples, taken wherever the parameters are by then, add up to one quadratic posterior, whose mode is the answer.
    Its noise is that of :math:`N/A` posterior variances for A samples in all.
@@ -22,7 +24,6 @@ Cost: a sweep of P chains is :math:`O(P n^2)`, and the number of samples in a st
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,15 +33,28 @@ from ..sampling._gibbs import Single
 from ..threads import Run
 from ..types import Array
 from .laplace import laplace_mode
-from .newton import HIDDEN, WORTH, Metric, Pair, Step, filtered, inner, length, slopes, slowness, step
+from .newton import (
+    HIDDEN,
+    LEAST_GAMMA,
+    MOST_GAMMA,
+    WORTH,
+    Metric,
+    Pair,
+    Place,
+    Step,
+    Told,
+    filtered,
+    inner,
+    length,
+    slopes,
+    slowness,
+    step,
+)
 from .phases import Data, Free
 from .population import Population, worth
-
-#: Is told the share of the work that is done.
-Told = Callable[[float], object]
+from .posterior import draw_posterior
 
 GAMMA = 0.3  # to start from
-LEAST_GAMMA, MOST_GAMMA = 1e-4, 400.0  # J from 0.01 to 20
 _SAMPLES = 2  # in a step, for each parameter that data determine; 1 where there is much to gain
 _LEAST = 2**14  # samples in a step
 _MOST_SPINS = 2**27  # in memory at once, half a gibibyte
@@ -56,16 +70,14 @@ _PATIENCE = 60  # steps of the approach
 _GOAL = 60  # samples that are averaged, for each of the data
 _LEAST_AVERAGED, _MOST_AVERAGED = 100_000, 400_000
 _LEAST_STEPS = 4  # of the average
+_WARM, _DRAWS = 50, 30  # steps before draws tell gamma, and draws that do
+_START = 1.3  # times gamma at the mode: where they begin
 
 
 @dataclass(frozen=True, eq=False)
-class Mode:
-    """Couplings, fields, the strength of the prior, the curvature there; how many samples stand behind them."""
+class Mode(Place):
+    """Where the posterior is largest, and how many samples stand behind it."""
 
-    J: Array
-    h: Array
-    gamma: float
-    metric: Metric
     samples: float
     settled: bool  # whether the search came to its end, and did not fall into states far away again and again
 
@@ -287,8 +299,23 @@ class Learner:
         wanted = math.log(fixed_point(metric, a, b, self.n_spins) / self.gamma)
         self.pace = min(1.5 * self.pace, 4.0) if wanted * self.changes[-1] > 0 else 1.0
         change = float(np.clip(self.pace * wanted, -_LONGEST, _LONGEST))
-        self.gamma = float(np.clip(self.gamma * math.exp(change), LEAST_GAMMA, MOST_GAMMA))
         self.changes.append(change)
+        return self._take_gamma(metric, self.gamma * math.exp(change), J)
+
+    def infer_by_draws(self, metric: Metric, seed: np.random.SeedSequence, heard: Told) -> None:
+        """Take the gamma of the evidence, unless the draws run away."""
+        here = Place(self.J, self.h, self.gamma, metric)
+        drawn = draw_posterior(
+            self.data, here, self.n_spins, seed, self.run, _DRAWS, infer=_START, warm=_WARM, heard=heard
+        )
+        self.infers = False
+        if drawn.drifted or drawn.bound is not None:
+            return
+        self.move(self._take_gamma(metric, drawn.gamma, self.J), self.b)
+
+    def _take_gamma(self, metric: Metric, gamma: float, J: Array) -> Array:
+        """Another strength of the prior, and the couplings as they are at it, on a quadratic posterior."""
+        self.gamma = float(np.clip(gamma, LEAST_GAMMA, MOST_GAMMA))
         before, metric.lam = metric.lam, self.lam
         return J - metric.rotate(J, (metric.lam - before) * metric.K)
 
@@ -340,9 +367,13 @@ def find_mode(
 
     The chains are handed on: samples of the model at the end of the search.
     """
-    learner = Learner(data, gamma, seed, run, n_spins)
-    metric, settled = learner.approach(lambda share: heard(0.5 * share))
+    search, draws = seed.spawn(2)
+    learner = Learner(data, gamma, search, run, n_spins)
+    metric, settled = learner.approach(lambda share: heard(0.4 * share))
+    if settled and learner.infers and learner.gamma > LEAST_GAMMA * 1.01:
+        learner.infer_by_draws(metric, draws, lambda share: heard(0.4 + 0.2 * share))
+        metric, settled = learner.approach(lambda share: None)
     samples = 0.0
     if settled:
-        samples = learner.average(metric, laplace, lambda share: heard(0.5 + 0.5 * share))
+        samples = learner.average(metric, laplace, lambda share: heard(0.6 + 0.4 * share))
     return Mode(learner.J, learner.h, learner.gamma, metric, samples, samples > 0), learner.population

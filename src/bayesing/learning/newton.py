@@ -26,6 +26,7 @@ slopes of one half with the step of the other is then an honest measure of what 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,7 +37,6 @@ from .population import worth
 
 _RIDGE = 1e-3  # added to the covariance: directions in which spins do not move
 _FLOOR = 0.1  # of W, relative to Gaussian spins
-_MIXED = 0.3  # share of the metric in the curvature of samples
 _SAMPLES = 4  # per parameter, for conjugate gradients
 _MOST_STEPS = 4
 _ACCURACY = 0.1  # of conjugate gradients
@@ -44,7 +44,11 @@ _STANDS_OUT = 3.0  # standard deviations
 HIDDEN = 0.3  # share of a step that is taken where slopes do not
 WORTH = 0.5  # of the samples after a step, at least
 
+LEAST_GAMMA, MOST_GAMMA = 1e-4, 400.0  # J from 0.01 to 20
+
 Pair = tuple[Array, Array]  # of couplings and fields
+#: Is told the share of the work that is done.
+Told = Callable[[float], object]
 
 
 class Metric:
@@ -99,6 +103,16 @@ class Metric:
         moved = self.V * e
         h = P @ self.k + P @ (K @ e**2) + np.sum((moved @ K) * moved, axis=1)
         return (J + J.T) / 2, h
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Couplings, fields, the strength of the prior, and the curvature there."""
+
+    J: Array
+    h: Array
+    gamma: float
+    metric: Metric
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,8 +39,7 @@ import numpy as np
 
 from ..threads import Run
 from ..types import Array
-from .mode import LEAST_GAMMA, MOST_GAMMA, Mode, Told
-from .newton import Metric, Pair, slopes
+from .newton import LEAST_GAMMA, MOST_GAMMA, Metric, Pair, Place, Told, slopes
 from .phases import Data, Free
 from .population import Population
 from .stiff import Stiff, into, out
@@ -57,7 +56,10 @@ _GAIN = 0.1  # of gamma's steps
 _FIRST = 15  # steps before gamma moves
 _LONGEST = 0.1  # change of ln gamma in a step
 _FACTOR = 3.0  # by which gamma may leave that of the mode
-_LARGEST = 4.0  # slope in coordinates of curvature 1, in its standard deviations; beyond, the curvature has changed
+_LARGEST = (
+    4.0  # slope in coordinates of curvature 1, in its standard deviations; beyond, the curvature has changed
+)
+_MOST_SPINS = 2**26  # in memory at once, a quarter of a gibibyte
 _CURVATURE = 2**15  # samples for the stiff directions, or so many for each parameter
 _DRIFT = 0.25  # of the spins, in mean activity: the chains have left the data,
 _FAR = 10.0  # if these are as many standard errors of it
@@ -77,21 +79,25 @@ class Draws:
 
 def draw_posterior(
     data: Data,
-    mode: Mode,
+    mode: Place,
     n_spins: int,
     seed: np.random.SeedSequence,
     run: Run,
     n_draws: int = DRAWS,
     every: int = 1,
-    infer: bool = False,
+    infer: float = 0.0,
+    warm: int = WARM,
     heard: Told = lambda share: None,
 ) -> Draws:
-    """Draws at the mode's gamma or, with ``infer``, with a gamma that moves to the maximum of the evidence."""
+    """Draws at the mode's gamma or, from ``infer`` times that on, with one that moves to the maximum of the evidence.
+
+    ``warm`` are the steps before draws count, ``every`` those from one draw to the next, both at the largest rate.
+    """
     N, d, n = data.N, data.d, data.n
     first, second = seed.spawn(2)
     rng = np.random.default_rng(first)
     metric = mode.metric
-    gamma = mode.gamma * (1.3 if infer else 1.0)
+    gamma = mode.gamma * (infer or 1.0)
     low, high = max(mode.gamma / _FACTOR, LEAST_GAMMA), min(mode.gamma * _FACTOR, MOST_GAMMA)
     J, b = mode.J, mode.h + mode.J @ d
     population = Population(J, mode.h, data.rates, second, run)
@@ -104,7 +110,7 @@ def draw_posterior(
     drifted = False
     slower = _RATE / rate
     sweeps = max(_LEAST_SWEEPS, round(_SWEEPS / slower))
-    warm, every = math.ceil(WARM * slower), math.ceil(every * slower)
+    warm, every = math.ceil(warm * slower), math.ceil(every * slower)
     total = warm + n_draws * every
     for count in range(total):
         free = Free([spins for spins, _ in population.collect(times, 2, sweeps)], d, run)
@@ -131,7 +137,7 @@ def draw_posterior(
     inferred = float(np.mean(gammas)) if gammas and infer else gamma
     lam = n_spins / inferred
     error = inferred / math.sqrt(information(_with(metric, lam)))
-    at_end = infer and bool(gammas) and not low * 1.01 < gammas[-1] < high / 1.01
+    at_end = bool(infer and gammas) and gammas[-1] >= high / 1.01
     return Draws(
         np.array([J for J, _ in kept]).reshape(-1, n, n),
         np.array([h for _, h in kept]).reshape(-1, n),
@@ -149,7 +155,7 @@ def _with(metric: Metric, lam: float) -> Metric:
 
 
 def _stiff(data: Data, population: Population, metric: Metric, run: Run) -> Stiff:
-    wanted = max(_CURVATURE, 2 * data.n**2)
+    wanted = min(max(_CURVATURE, 2 * data.n**2), _MOST_SPINS // data.n)
     population.advance(_SWEEPS)
     parts = [spins for spins, _ in population.collect(math.ceil(wanted / population.size), 4, _SWEEPS)]
     free = Free(parts, data.d, run)

@@ -27,7 +27,8 @@ _SEARCH = 0.5  # share of the work that is the search for the mode
 
 def fit_likelihood(stats: SpinStatistics, options: Options) -> Estimate:
     """gamma and H, with the errors that the posterior has."""
-    from ..learning.mode import LEAST_GAMMA, find_mode  # where it is needed, for kernels take time to load
+    from ..learning.mode import find_mode  # where it is needed, for kernels take time to load
+    from ..learning.newton import LEAST_GAMMA
     from ..learning.phases import Data
     from ..learning.posterior import draw_posterior, information
 
@@ -42,7 +43,13 @@ def fit_likelihood(stats: SpinStatistics, options: Options) -> Estimate:
         mode, _ = find_mode(data, None, n, search, run, heard=lambda done: heard(0.0, _SEARCH, done))
         at_zero = mode.gamma <= 1.01 * LEAST_GAMMA
         drawn = draw_posterior(
-            data, mode, n, draw, run, infer=not at_zero, heard=lambda done: heard(_SEARCH, 1 - _SEARCH, done)
+            data,
+            mode,
+            n,
+            draw,
+            run,
+            infer=0.0 if at_zero else 1.0,
+            heard=lambda done: heard(_SEARCH, 1 - _SEARCH, done),
         )
     fields = fields_of(stats.sums, stats.N)
     of_draws = np.full(max(len(drawn.h), 1), fields.mean())
