@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import bayesing as bs
+from bayesing.ising import all_states
 from bayesing.sampling.diagnostics import autocorrelation_time
 
 
@@ -62,6 +63,18 @@ def worst_p_value(spins, model, weights=None, ladders=None):
         times = [autocorrelation_time(column.reshape(-1, ladders).T) for column in observed.T]
         errors *= np.sqrt(times)
     return len(exact) * chi2.sf(((means - exact) / errors) ** 2, 1).min()
+
+
+def in_turn(tasks):
+    """Run tasks one after the other."""
+    return [task() for task in tasks]
+
+
+def draw_exactly(model, N, rng):
+    """Independent samples of a model of few spins, straight from the probabilities of all states."""
+    states = all_states(model.n_spins)
+    p = np.exp(-model.energy(states) - model.log_partition())
+    return states[rng.choice(len(p), N, p=p / p.sum())]
 
 
 FREE = (2 * np.random.default_rng(0).integers(0, 2, (50, 20)) - 1).astype(np.int8)  # spins whose gamma is 0
