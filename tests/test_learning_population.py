@@ -43,7 +43,7 @@ def exact(model):
 
 
 def worst(found, expected):
-    """Smallest p-value of averages (groups, features), by how far independent groups are apart, times their number."""
+    """Smallest p-value of averages (groups, features), from the spread of independent groups, times their number."""
     found = np.array(found)
     error = found.std(axis=0, ddof=1) / np.sqrt(len(found))
     assert error.max() < 0.1
@@ -60,6 +60,13 @@ def test_a_fresh_start_is_at_equilibrium():
     people = population(model, groups=32, sweeps=4)
     assert worst(averages(people), exact(model)) > 0.001
     assert worst(averages(people, times=8, thin=4, burn=4), exact(model)) > 0.001
+
+
+def test_a_fresh_start_draws_with_weights():
+    """Without a sweep these alone make samples of the model out of independent spins."""
+    model = random_model(4, 1.0, seed=3, field=0.6)
+    people = population(model, groups=64, sweeps=0)
+    assert worst(averages(people), exact(model)) > 0.001
 
 
 def test_exponents_are_those_of_the_spins():
