@@ -77,5 +77,13 @@ def draw_exactly(model, N, rng):
     return states[rng.choice(len(p), N, p=p / p.sum())]
 
 
+def without_noise(model, A, seed=0):
+    """A samples that show every state as often as the model says, but for rounding, in random order."""
+    states = all_states(model.n_spins)
+    edges = np.rint(A * np.cumsum(np.exp(-model.energy(states) - model.log_partition()))).astype(int)
+    spins = np.repeat(states, np.diff(edges, prepend=0), axis=0)
+    return np.random.default_rng(seed).permutation(spins)
+
+
 FREE = (2 * np.random.default_rng(0).integers(0, 2, (50, 20)) - 1).astype(np.int8)  # spins whose gamma is 0
 ENDLESS = np.array([[1, 1, -1, -1], [1, -1, 1, -1]], np.int8)  # two samples: the evidence has no maximum
