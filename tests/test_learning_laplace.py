@@ -82,6 +82,25 @@ def test_steps_end_at_the_mode_of_the_true_posterior():
     assert np.abs(pack(J, h) - mode).max() < 0.02
 
 
+def test_fields_and_couplings_go_along():
+    """Without a penalty a step is next to Newton's, though the metric has no elements between the two."""
+    flat = Posterior.of(X, 1e9)
+    mode = flat.mode()
+    J, h = unpack(mode, n)
+    free = free_of(without_noise(bs.IsingModel(J, h), 15_000))
+    metric, H = Metric(free, N, 0.0), flat.curvature(mode)
+    shares = []
+    for seed in range(8):
+        best = np.random.default_rng(seed).multivariate_normal(np.zeros(15), np.linalg.inv(H))
+        S, s = unpack(H @ best, n)
+        at = S - np.outer(s, DATA.d) - np.outer(DATA.d, s), s
+        np.fill_diagonal(at[0], 0)
+        found, b = laplace_mode(DATA, (free, free), (at, at), metric, J, h + J @ DATA.d, J, 0.0)
+        off = pack(found, b - found @ DATA.d) - mode - best
+        shares.append(off @ H @ off / (best @ H @ best))
+    assert np.mean(shares) < 0.12
+
+
 def test_the_slow_twin_is_at_the_mode():
     J, _ = unpack(mode := EXACT.mode(), n)
     slope = EXACT.slope(mode)
