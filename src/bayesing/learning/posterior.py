@@ -128,7 +128,7 @@ def draw_posterior(
     inferred = float(np.mean(gammas)) if gammas and infer else gamma
     lam = n_spins / inferred
     error = inferred / math.sqrt(information(_with(metric, lam)))
-    at_end = infer and bool(gammas) and not low * 1.01 < gammas[-1] < high / 1.01
+    at_end = infer and bool(gammas) and gammas[-1] >= high / 1.01
     return Draws(
         np.array([J for J, _ in kept]).reshape(-1, n, n),
         np.array([h for _, h in kept]).reshape(-1, n),
