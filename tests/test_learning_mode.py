@@ -91,6 +91,27 @@ def test_the_fixed_point_of_a_quadratic_posterior():
     assert gamma == pytest.approx(n * square / (1 - n * variance / gamma), rel=0.01)
 
 
+def test_couplings_move_along_with_gamma():
+    """As on a quadratic posterior: in the basis with 1/(N W + n/gamma), and smaller where gamma becomes smaller."""
+    X = spins_of(8, 150, 0.6, 0.5)
+    data, truth = Data.of(stats(X)), random_model(8, 0.6, seed=8).couplings
+    free = Free([np.ascontiguousarray(X.T, np.float32)], data.d, in_turn)
+    for gamma in (0.05, 5.0):
+        learner = Learner(data, None, np.random.SeedSequence(0), in_turn, 8)
+        learner.gamma = gamma
+        metric = Metric(free, data.N, learner.lam)
+        V, before = metric.V, metric.K
+        J = V @ (before * np.add.outer(np.arange(8), np.arange(8))) @ V.T  # a slope over the curvature
+        np.fill_diagonal(J, 0)
+        inside = V.T @ J @ V
+        moved = learner._infer_gamma(metric, J, truth, truth)
+        assert abs(np.log(learner.gamma / gamma)) == pytest.approx(0.4) and metric.lam == 8 / learner.gamma
+        expected = V @ (inside * metric.K / before) @ V.T
+        np.fill_diagonal(expected, 0)
+        assert moved == pytest.approx(expected)
+        assert (np.vdot(moved, moved) > np.vdot(J, J)) == (learner.gamma > gamma)
+
+
 def test_the_prior_is_that_of_all_spins():
     """Some may be constant, and left out: gamma/n_spins is what counts."""
     X = spins_of(8, 150, 0.6, 0.5)

@@ -10,9 +10,9 @@ from scipy.special import logsumexp
 import bayesing as bs
 from bayesing.learning import posterior
 from bayesing.learning.mode import find_mode
-from bayesing.learning.newton import Metric, curvature, inner
+from bayesing.learning.newton import Metric, curvature, inner, slopes
 from bayesing.learning.phases import Data, Free
-from bayesing.learning.posterior import _mean_variance, draw_posterior, information
+from bayesing.learning.posterior import _autoregress, _mean_variance, draw_posterior, information
 from bayesing.learning.stiff import DIRECTIONS, Stiff, into, out
 from bayesing.sampling.diagnostics import autocorrelation_time
 
@@ -104,17 +104,51 @@ FREE = Free([np.ascontiguousarray(without_noise(MODEL, 15_000).T, np.float32)], 
 METRIC = Metric(FREE, N, n / 0.8)
 
 
+UPPER = np.triu_indices(n, 1)
+
+
 def random_pair(seed):
     rng = np.random.default_rng(seed)
     E = rng.normal(size=(n, n))
     return E + E.T, rng.normal(size=n)
 
 
+@pytest.mark.parametrize("rate", [0.4, 0.8])
+def test_a_step_goes_along_the_slope_and_adds_noise(rate):
+    """Of variance (1 - rho^2) K less what the slopes of few samples bring along, (1 - rho)^2 K^2 N^2 W / A."""
+    draws, few = 4000, Free([FREE.parts[0][:, :1500]], DATA.d, in_turn)
+    plain = Stiff(DATA, FREE, METRIC)
+    plain.kappa = np.ones_like(plain.kappa)  # nothing to mend
+    rng, J, b = np.random.default_rng(0), MODEL.couplings, MODEL.fields + MODEL.couplings @ DATA.d
+    moved = [_autoregress(DATA, few, J, b, METRIC, plain, rate, rng) for _ in range(draws)]
+    dJ, db = (np.array(x) for x in zip(*moved, strict=True))
+    dJ, db = dJ - J, db - b
+    V, K, k = METRIC.V, METRIC.K, METRIC.k
+    G, g = slopes(DATA, few, J, MODEL.fields, METRIC.lam)
+    step = rate * V @ (K * (V.T @ G @ V)) @ V.T
+    np.fill_diagonal(step, 0)
+    assert np.abs(dJ.mean(axis=0) - step)[UPPER].max() < 4.5 * dJ.std(axis=0)[UPPER].max() / np.sqrt(draws)
+    assert np.abs(db.mean(axis=0) - rate * V @ (k * (V.T @ g))).max() < 4.5 * db.std(axis=0).max() / np.sqrt(
+        draws
+    )
+    own, noise = 2 * rate - rate**2, rate**2 * N**2 / few.A
+    of_fields = own * k - noise * METRIC.c * k**2
+    assert (db @ V).var(axis=0) == pytest.approx(of_fields, rel=4.5 * np.sqrt(2 / draws))
+    E = own * K - noise * METRIC.W * K**2
+    for i, j in zip(*UPPER, strict=True):
+        variance = sum(
+            E[x, y] * (V[i, x] ** 2 * V[j, y] ** 2 + V[i, x] * V[j, x] * V[i, y] * V[j, y])
+            for x in range(n)
+            for y in range(n)
+        )
+        assert dJ[:, i, j].var() == pytest.approx(variance, rel=4.5 * np.sqrt(2 / draws))
+
+
 def test_information_and_mean_variance():
     share = [(1 - METRIC.lam / (N * METRIC.W[k, m] + METRIC.lam)) ** 2 for k in range(n) for m in range(k)]
     assert information(METRIC) == pytest.approx(sum(share) / 2)
     variances, _ = METRIC.variances(DATA.d)
-    assert _mean_variance(METRIC) == pytest.approx(np.mean(variances[np.triu_indices(n, 1)]))
+    assert _mean_variance(METRIC) == pytest.approx(np.mean(variances[UPPER]))
 
 
 def test_coordinates():

@@ -108,6 +108,8 @@ def test_draws(fitted):
     assert drawn.couplings == pytest.approx(drawn.couplings.transpose(0, 2, 1), abs=1e-12)
     spread = drawn.couplings.std(axis=0)[UPPER] / fitted.coupling_errors_[UPPER]
     assert np.sqrt(np.mean(spread**2)) == pytest.approx(1, abs=0.15)
+    spread = drawn.fields.std(axis=0) / fitted.field_errors_
+    assert np.sqrt(np.mean(spread**2)) == pytest.approx(1, abs=0.2)
     z = (drawn.couplings.mean(axis=0) - fitted.couplings_)[UPPER] / fitted.coupling_errors_[UPPER]
     assert np.sqrt(np.mean(z**2)) < 0.5
 
