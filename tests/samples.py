@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import bayesing as bs
+from bayesing.ising import all_states
 from bayesing.sampling.diagnostics import autocorrelation_time
 
 
@@ -62,6 +63,26 @@ def worst_p_value(spins, model, weights=None, ladders=None):
         times = [autocorrelation_time(column.reshape(-1, ladders).T) for column in observed.T]
         errors *= np.sqrt(times)
     return len(exact) * chi2.sf(((means - exact) / errors) ** 2, 1).min()
+
+
+def in_turn(tasks):
+    """Run tasks one after the other."""
+    return [task() for task in tasks]
+
+
+def draw_exactly(model, N, rng):
+    """Independent samples of a model of few spins, straight from the probabilities of all states."""
+    states = all_states(model.n_spins)
+    p = np.exp(-model.energy(states) - model.log_partition())
+    return states[rng.choice(len(p), N, p=p / p.sum())]
+
+
+def without_noise(model, A, seed=0):
+    """A samples that show every state as often as the model says, but for rounding, in random order."""
+    states = all_states(model.n_spins)
+    edges = np.rint(A * np.cumsum(np.exp(-model.energy(states) - model.log_partition()))).astype(int)
+    spins = np.repeat(states, np.diff(edges, prepend=0), axis=0)
+    return np.random.default_rng(seed).permutation(spins)
 
 
 FREE = (2 * np.random.default_rng(0).integers(0, 2, (50, 20)) - 1).astype(np.int8)  # spins whose gamma is 0

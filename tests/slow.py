@@ -1,8 +1,10 @@
 """Slow twins: every moment straight from its definition, with loops."""
 
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import logsumexp
 
 
 def pair_averages(X):
@@ -120,3 +122,78 @@ def gibbs(model, state, betas, base=None):
             field = fields[i] + model.couplings[i] @ S
             S[i] = 1 if rng.uniform() < np.tanh(base[i] + beta * field) else -1
     return S, exponents
+
+
+# The true posterior of couplings and fields, by enumeration
+
+
+def features(S):
+    """s_i s_j, i < j, and then s_i, of every row."""
+    S = np.asarray(S, float)
+    i, j = np.triu_indices(S.shape[1], 1)
+    return np.hstack([S[:, i] * S[:, j], S])
+
+
+def pack(J, h):
+    """Couplings i < j and then fields, as one vector."""
+    return np.concatenate([J[np.triu_indices(len(h), 1)], h])
+
+
+def unpack(theta, n):
+    J = np.zeros((n, n))
+    J[np.triu_indices(n, 1)] = theta[:-n]
+    return J + J.T, theta[-n:]
+
+
+class Posterior:
+    """N samples with given averages of the features; J_ij ~ N(0, gamma/n) or the Laplace prior; h_i ~ N(0, 1)."""
+
+    def __init__(self, averages, N, n, gamma, laplace=False):
+        self.averages, self.N, self.n = averages, N, n
+        self.states = features(list(product([-1, 1], repeat=n)))
+        self.xi = np.sqrt(2 * n / gamma) if laplace else 0.0
+        lam = 0.0 if laplace else n / gamma
+        self.precision = np.repeat([lam, 1.0], [n * (n - 1) // 2, n])
+
+    @classmethod
+    def of(cls, X, gamma, laplace=False):
+        return cls(features(X).mean(axis=0), *np.shape(X), gamma, laplace)
+
+    def probabilities(self, theta):
+        exponents = self.states @ theta
+        return np.exp(exponents - logsumexp(exponents))
+
+    def smooth(self, theta):
+        """The logarithm of the posterior without what of the prior has an edge, up to a constant."""
+        likelihood = self.N * (self.averages @ theta - logsumexp(self.states @ theta))
+        return likelihood - self.precision @ theta**2 / 2
+
+    def slope(self, theta):
+        return self.N * (self.averages - self.probabilities(theta) @ self.states) - self.precision * theta
+
+    def curvature(self, theta):
+        p = self.probabilities(theta)
+        mean = p @ self.states
+        return self.N * ((self.states.T * p) @ self.states - np.outer(mean, mean)) + np.diag(self.precision)
+
+    def deviations(self, theta):
+        """Standard deviations of the posterior, if it were a Gaussian with the curvature at theta."""
+        return np.sqrt(np.diag(np.linalg.inv(self.curvature(theta))))
+
+    def mode(self):
+        """Couplings are differences of two numbers, none below 0, so that also the Laplace prior has slopes."""
+        pairs, size = len(self.averages) - self.n, len(self.averages)
+
+        def cost(x):
+            theta = x[:size] - np.append(x[size:], np.zeros(self.n))
+            slope = self.slope(theta)
+            edge = self.xi * (x[:pairs].sum() + x[size:].sum())
+            return edge - self.smooth(theta), np.concatenate(
+                [self.xi - slope[:pairs], -slope[pairs:], self.xi + slope[:pairs]]
+            )
+
+        least = 0 if self.xi else None
+        bounds = [(least, None)] * pairs + [(None, None)] * self.n + [(0, None if self.xi else 0)] * pairs
+        options = {"maxiter": 10_000, "maxfun": 100_000, "ftol": 1e-15, "gtol": 1e-7}
+        found = minimize(cost, np.zeros(size + pairs), jac=True, bounds=bounds, options=options)
+        return found.x[:size] - np.append(found.x[size:], np.zeros(self.n))

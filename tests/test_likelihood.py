@@ -1,0 +1,234 @@
+"""The two methods "likelihood", through the estimators."""
+
+import threading
+
+import joblib
+import numpy as np
+import pytest
+
+import bayesing as bs
+from bayesing.learning import posterior
+
+from samples import ENDLESS, FREE, draw_exactly, random_model, random_spins, stats
+from slow import Posterior, pack
+
+n, N, GAMMA = 8, 250, 0.6
+X = draw_exactly(random_model(n, 0.8, seed=3, field=0.5), N, np.random.default_rng(0)).astype(np.int8)
+UPPER = np.triu_indices(n, 1)
+
+
+def machine(gamma=GAMMA, **options):
+    return bs.BoltzmannMachine("likelihood", gamma=gamma, **options)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return machine().fit(X)
+
+
+def theta(bm):
+    return pack(bm.couplings_, bm.fields_)
+
+
+def test_the_mode_with_errors_and_a_certificate(fitted):
+    exact = Posterior.of(X, GAMMA)
+    best = exact.mode()
+    deviations = exact.deviations(best)
+    z = (theta(fitted) - best) / deviations
+    assert np.sqrt(np.mean(z**2)) < 0.15 and np.abs(z).max() < 0.5
+    assert pack(fitted.coupling_errors_, fitted.field_errors_) == pytest.approx(deviations, rel=0.15)
+    assert fitted.penalty_ == n / GAMMA and fitted.gamma_ == GAMMA
+    assert fitted.certificate_.passed and fitted.certificate_.unseen is not None
+
+
+def test_a_laplace_prior_gives_zeros():
+    exact = Posterior.of(X, GAMMA, laplace=True)
+    bm = machine(prior="laplace").fit(X)
+    J, slope = bm.couplings_[UPPER], exact.slope(theta(bm))[:-n]
+    zero = J == 0
+    assert bm.penalty_ == pytest.approx(exact.xi) and 0 < zero.sum() < len(J) and bm.certificate_.passed
+    room = 0.5 / exact.deviations(theta(bm))[:-n].min()
+    assert np.abs(slope[zero]).max() < exact.xi + room
+    assert slope[~zero] == pytest.approx(exact.xi * np.sign(J[~zero]), abs=room)
+
+
+def test_without_a_prior_averages_are_those_of_the_data():
+    bm = machine(1e6).fit(X)
+    assert bm.certificate_.passed and bm.certificate_.pull_means < 0.35 and bm.certificate_.pull_pairs < 0.35
+    model, C = bm.model_, np.cov(X.T, bias=True)
+    error = np.sqrt((1 - X.mean(axis=0) ** 2) / N)
+    assert np.abs((model.means() - X.mean(axis=0)) / error).max() < 0.35
+    found = model.correlations() - np.outer(model.means(), model.means())
+    assert np.abs((found - C) / np.outer(error, error) / np.sqrt(N))[UPPER].max() < 0.35
+
+
+def test_another_order_of_the_spins(fitted):
+    order = np.random.default_rng(1).permutation(n)
+    other = machine().fit(X[:, order])
+    z = (other.couplings_ - fitted.couplings_[np.ix_(order, order)]) / (other.coupling_errors_ + np.eye(n))
+    assert np.abs(z).max() < 0.4 and np.sqrt(np.mean(z**2)) < 0.15
+    assert np.abs((other.fields_ - fitted.fields_[order]) / other.field_errors_).max() < 0.4
+
+
+def test_another_sign_of_a_spin(fitted):
+    sign = np.ones(n, np.int8)
+    sign[2] = -1
+    other = machine().fit(X * sign)
+    z = (other.couplings_ - np.outer(sign, sign) * fitted.couplings_) / (other.coupling_errors_ + np.eye(n))
+    assert np.abs(z).max() < 0.4 and np.sqrt(np.mean(z**2)) < 0.15
+    assert np.abs((other.fields_ - sign * fitted.fields_) / other.field_errors_).max() < 0.4
+
+
+def test_the_same_seed_gives_the_same_bits(fitted):
+    once = fitted.posterior(3, seed=1)
+    for n_jobs in (1, 2):
+        with joblib.parallel_config(n_jobs=n_jobs):
+            again = machine().fit(X)
+            drawn = again.posterior(3, seed=1)
+        assert (theta(again) == theta(fitted)).all() and again.certificate_ == fitted.certificate_
+        assert (drawn.couplings == once.couplings).all() and (drawn.fields == once.fields).all()
+    assert (theta(machine(random_state=1).fit(X)) != theta(fitted)).all()
+    assert (fitted.posterior(3, seed=2).couplings != once.couplings).any()
+    strengths = []
+    for n_jobs in (1, 2, None):
+        with joblib.parallel_config(n_jobs=n_jobs):
+            strengths.append(bs.EmpiricalBayes("likelihood").fit(X).gamma_)
+    assert strengths[0] == strengths[1] == strengths[2]
+    assert bs.EmpiricalBayes("likelihood", random_state=1).fit(X).gamma_ != strengths[0]
+
+
+def test_sums_and_products_are_enough(fitted):
+    found = machine().fit(stats(X).without_rows())
+    assert (theta(found) == theta(fitted)).all() and found.certificate_.unseen is None
+
+
+def test_draws(fitted):
+    drawn = fitted.posterior(60, seed=0)
+    assert drawn.couplings.shape == (60, n, n) and drawn.fields.shape == (60, n)
+    assert drawn.couplings == pytest.approx(drawn.couplings.transpose(0, 2, 1), abs=1e-12)
+    spread = drawn.couplings.std(axis=0)[UPPER] / fitted.coupling_errors_[UPPER]
+    assert np.sqrt(np.mean(spread**2)) == pytest.approx(1, abs=0.15)
+    spread = drawn.fields.std(axis=0) / fitted.field_errors_
+    assert np.sqrt(np.mean(spread**2)) == pytest.approx(1, abs=0.2)
+    z = (drawn.couplings.mean(axis=0) - fitted.couplings_)[UPPER] / fitted.coupling_errors_[UPPER]
+    assert np.sqrt(np.mean(z**2)) < 0.5
+
+
+def test_draws_of_a_constant_spin_are_those_of_the_prior():
+    bm = machine(0.9).fit(np.insert(X[:, :3], 1, 1, axis=1))
+    assert not bm.couplings_[1].any() and bm.coupling_errors_[1, 0] == pytest.approx(np.sqrt(0.9 / 4))
+    drawn = bm.posterior(300, seed=0)
+    spread = drawn.couplings[:, 1, [0, 2, 3]].std()
+    assert spread == pytest.approx(np.sqrt(0.9 / 4), rel=4 / np.sqrt(2 * 900))
+    assert (drawn.fields[:, 1] == bm.fields_[1]).all()
+    assert drawn.couplings == pytest.approx(drawn.couplings.transpose(0, 2, 1), abs=1e-12)
+
+
+def test_draws_that_leave_the_data_warn(fitted, monkeypatch):
+    monkeypatch.setattr(posterior, "_DRIFT", -1.0)
+    monkeypatch.setattr(posterior, "_FAR", 0.0)
+    with pytest.warns(bs.exceptions.NotConvergedWarning, match="left the data"):
+        fitted.posterior(1)
+
+
+COPIES = np.hstack([random_spins(50, 4), random_spins(50, 2)])
+STAIRS = np.where(np.arange(40)[:, None] >= 6 * np.arange(6) + 3, 1, -1).astype(np.int8)
+ODD = {
+    "constant spins": np.hstack([random_spins(50, 4), np.ones((50, 2), np.int8)]),
+    "copies": COPIES,
+    "mirror images": np.hstack([COPIES, -COPIES[:, :1]]),
+    "separable": STAIRS,
+    "fewer samples than spins": random_spins(6, 12),
+    "two spins": random_spins(40, 2),
+    "two samples": ENDLESS,
+    "all up or all down": np.tile(np.where(np.arange(30) % 2, 1, -1)[:, None], (1, 9)).astype(np.int8),
+    "one row": np.ones((20, 4), np.int8),
+    "one spin that varies": np.hstack([np.ones((30, 3), np.int8), random_spins(30, 1)]),
+}
+
+
+@pytest.mark.parametrize("prior", ["gaussian", "laplace"])
+@pytest.mark.parametrize("spins", ODD.values(), ids=ODD)
+def test_odd_data_have_finite_couplings(spins, prior):
+    for gamma in (0.5, 1e6):
+        bm = machine(gamma, prior=prior).fit(spins)
+        assert np.isfinite(theta(bm)).all() and np.isfinite(bm.coupling_errors_).all()
+        assert (bm.coupling_errors_ + np.eye(len(bm.fields_)) > 0).all()
+        if len(stats(spins).varying) > 1:
+            assert bm.certificate_.passed and np.isfinite(bm.field_errors_).all()
+        else:
+            assert not bm.couplings_.any() and bm.certificate_ is None
+
+
+@pytest.mark.parametrize("name", ["copies", "separable", "fewer samples than spins", "constant spins"])
+def test_odd_data_have_a_finite_strength(name):
+    bm, eb = machine("auto").fit(ODD[name]), bs.EmpiricalBayes("likelihood").fit(ODD[name])
+    for value in (bm.gamma_, eb.gamma_, eb.gamma_error_, eb.J_error_, eb.H_error_):
+        assert 0 < value < np.inf
+    assert np.isfinite(eb.H_) and np.isfinite(theta(bm)).all()
+
+
+def test_what_has_no_answer():
+    with pytest.raises(bs.exceptions.InputError, match='gamma must be "auto" or above 0: found 0'):
+        machine(0).fit(X)
+    for estimator in (machine("auto"), bs.EmpiricalBayes("likelihood")):
+        with pytest.raises(bs.exceptions.InputError, match="needs at least 4 samples: found 2"):
+            estimator.fit(ENDLESS)
+    for name in ("one row", "one spin that varies"):
+        with pytest.raises(bs.exceptions.InputError, match="at least 2 spins"):
+            bs.EmpiricalBayes("likelihood").fit(ODD[name])
+        with pytest.warns(bs.exceptions.BoundWarning, match="no couplings"):
+            bm = machine("auto").fit(ODD[name])
+        with pytest.raises(bs.exceptions.InputError, match="couplings that are not all 0"):
+            bm.posterior()
+
+
+@pytest.mark.parametrize("estimator", [machine(), machine("auto"), bs.EmpiricalBayes("likelihood")])
+def test_progress(estimator):
+    told = []
+    estimator.fit(X, progress=lambda done, of: told.append((done, of)))
+    shares = [done for done, _ in told]
+    assert {of for _, of in told} == {1.0} and len(told) > 5
+    assert shares == sorted(shares) and shares[0] >= 0 and shares[-1] == 1
+
+
+@pytest.mark.parametrize("estimator", [machine(), bs.EmpiricalBayes("likelihood")])
+def test_an_interrupt_leaves_no_thread_behind(estimator):
+    def stop(done, of):
+        if done > 0.3:
+            raise KeyboardInterrupt
+
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        estimator.fit(X, progress=stop)
+    assert threading.active_count() == before
+
+
+def test_the_strength_is_that_of_the_couplings():
+    sim = bs.simulate(n_spins=30, n_samples=300, J=0.7, H=0.2, seed=1)
+    eb = bs.EmpiricalBayes("likelihood").fit(sim.spins)
+    realised = np.sqrt(30 * np.mean(sim.couplings[np.triu_indices(30, 1)] ** 2))
+    assert abs(eb.J_ - realised) < 3 * eb.J_error_ < 0.3
+    assert abs(eb.H_ - 0.2) < 3 * eb.H_error_ + 0.05 and 0 < eb.H_error_ < 0.1
+
+
+def test_spins_without_couplings():
+    eb = bs.EmpiricalBayes("likelihood").fit(FREE)
+    assert eb.J_ < 3 * eb.J_error_ and 0 < eb.J_error_ < 0.5
+
+
+def test_couplings_that_vanish():
+    """Two spins whose correlation is less than its standard error: gamma is 0, and has an error."""
+    eb = bs.EmpiricalBayes("likelihood").fit(ODD["two spins"])
+    assert eb.gamma_ == 0 and 0 < eb.gamma_error_ < 0.5 and 0 < eb.H_error_ < 0.5
+    with pytest.warns(bs.exceptions.BoundWarning, match="no couplings"):
+        bm = machine("auto").fit(ODD["two spins"])
+    assert bm.gamma_ == 0 and not bm.couplings_.any() and 0 < bm.coupling_errors_[0, 1] < 0.5
+
+
+def test_a_strength_whose_draws_leave_the_data_warns(monkeypatch):
+    monkeypatch.setattr(posterior, "_DRIFT", -1.0)
+    monkeypatch.setattr(posterior, "_FAR", 0.0)
+    with pytest.warns(bs.exceptions.NotConvergedWarning, match="gamma is that of the mode alone"):
+        eb = bs.EmpiricalBayes("likelihood").fit(X)
+    assert 0 < eb.gamma_ < np.inf and 0 < eb.gamma_error_ < np.inf and np.isfinite(eb.H_)
