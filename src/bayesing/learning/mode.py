@@ -56,10 +56,10 @@ from .posterior import draw_posterior
 
 GAMMA = 0.3  # to start from
 _SAMPLES = 2  # in a step, for each parameter that data determine; 1 where there is much to gain
-_LEAST = 2**14  # samples in a step
+_LEAST, _FEW = 2**14, 2**13  # samples in a step, and where there is much to gain
 _MOST_SPINS = 2**27  # in memory at once, half a gibibyte
 _CALM = 0.5  # what is left to gain, in units of the noise, where more samples are needed, or none
-_SETTLED = 0.03  # change of ln gamma in three steps that ends its iteration
+_SETTLED = 0.1  # change of ln gamma in three steps that ends its iteration
 _MUCH = 10.0  # times what the noise of a step hides
 _LONGEST = 0.4  # change of ln gamma at once
 _THIN, _MOST_THIN_EARLY, _MOST_THIN = 2, 8, 64  # sweeps between samples, during the approach, and at the end
@@ -70,7 +70,7 @@ _PATIENCE = 60  # steps of the approach
 _GOAL = 60  # samples that are averaged, for each of the data
 _LEAST_AVERAGED, _MOST_AVERAGED = 100_000, 400_000
 _LEAST_STEPS = 4  # of the average
-_WARM, _DRAWS = 50, 30  # steps before draws tell gamma, and draws that do
+_WARM, _DRAWS = 40, 25  # steps before draws tell gamma, and draws that do
 _START = 1.3  # times gamma at the mode: where they begin
 
 
@@ -111,7 +111,7 @@ class Learner:
         self.J, self.b = np.zeros((data.n, data.n)), data.rates
         self.thin, self.least = _THIN, _LEAST
         self.population = Population(self.J, self.h, data.rates, seed, run)
-        self.times = -(-_LEAST // self.population.size)
+        self.times = -(-_FEW // self.population.size)
         self.looks = 0
         self.pace, self.changes, self.trust = 1.0, [0.0], 1.0
         self.last: tuple[Array, Array, float] | None = None
@@ -186,8 +186,8 @@ class Learner:
                 self.least = 2 * look.free.A
             self._pace(slow, _THIN if left > 10 else _MOST_THIN_EARLY)
             much = abs(to.signal) > _MUCH * N / _SAMPLES
-            wanted = metric.used if much else max(_SAMPLES * metric.used, self.least)
-            self.times = math.ceil(min(max(wanted, _LEAST), most) / self.population.size)
+            wanted = max(metric.used, _FEW) if much else max(_SAMPLES * metric.used, self.least, _LEAST)
+            self.times = math.ceil(min(wanted, most) / self.population.size)
         return metric, True
 
     def average(self, metric: Metric, laplace: bool, heard: Told) -> float:

@@ -52,7 +52,7 @@ DRAWS = 220  # steps that count, where gamma is inferred
 _SWEEPS, _LEAST_SWEEPS = 8, 3  # between steps, at the largest rate and at small ones
 _SAMPLES = 0.5  # in a step, for each of the data
 _MOST = 60_000
-_GAIN = 0.1  # of gamma's steps
+_GAIN, _FIRST_GAIN = 0.1, 0.2  # of gamma's steps, and of those before draws count
 _FIRST = 15  # steps before gamma moves
 _LONGEST = 0.1  # change of ln gamma in a step
 _FACTOR = 3.0  # by which gamma may leave that of the mode
@@ -60,7 +60,7 @@ _LARGEST = (
     4.0  # slope in coordinates of curvature 1, in its standard deviations; beyond, the curvature has changed
 )
 _MOST_SPINS = 2**26  # in memory at once, a quarter of a gibibyte
-_CURVATURE = 2**15  # samples for the stiff directions, or so many for each parameter
+_CURVATURE = 2**14  # samples for the stiff directions, or n^2, two for each parameter
 _DRIFT = 0.25  # of the spins, in mean activity: the chains have left the data,
 _FAR = 10.0  # if these are as many standard errors of it
 
@@ -126,7 +126,7 @@ def draw_posterior(
         square = float(np.sum(J[upper] ** 2))
         if infer and count >= _FIRST * slower:
             share = 1 - metric.lam * _mean_variance(metric)
-            push = _GAIN / slower / min(max(share, 0.1), 1.0)
+            push = (_GAIN if count >= warm else _FIRST_GAIN) / slower / min(max(share, 0.1), 1.0)
             push *= n_spins * square / len(upper[0]) / gamma - 1
             gamma = float(np.clip(gamma * math.exp(np.clip(push, -_LONGEST, _LONGEST)), low, high))
         if count >= warm:
@@ -155,7 +155,7 @@ def _with(metric: Metric, lam: float) -> Metric:
 
 
 def _stiff(data: Data, population: Population, metric: Metric, run: Run) -> Stiff:
-    wanted = min(max(_CURVATURE, 2 * data.n**2), _MOST_SPINS // data.n)
+    wanted = min(max(_CURVATURE, data.n**2), _MOST_SPINS // data.n)
     population.advance(_SWEEPS)
     parts = [spins for spins, _ in population.collect(math.ceil(wanted / population.size), 4, _SWEEPS)]
     free = Free(parts, data.d, run)

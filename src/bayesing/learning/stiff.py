@@ -25,8 +25,8 @@ from ..types import Array
 from .newton import Metric, Pair, curvature
 from .phases import Data, Free
 
-DIRECTIONS = 24  # that are mended
-_ACCURACY = 0.05  # of their curvatures
+DIRECTIONS = 16  # that are mended
+_ACCURACY = 0.1  # of their curvatures
 
 
 class Stiff:
