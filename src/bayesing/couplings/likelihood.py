@@ -89,8 +89,8 @@ def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> Likelihood
     from ..learning.posterior import information
 
     n, varying, given = stats.n, stats.varying, options.strength
-    if len(varying) < 2:
-        return no_couplings(stats, given or Strength(0.0, math.inf))
+    if given and len(varying) < 2:
+        return no_couplings(stats, given)
     data = Data.of(stats.kept)
     laplace, progress = options.prior == "laplace", options.progress
     search, check = seed_sequence(options.seed).spawn(2)
