@@ -9,8 +9,8 @@ that chains give the slopes (:mod:`bayesing.learning.mode`). A pseudo-likelihood
 no such trouble, and no idea of the weight of states that the data never visit; this one reproduces means and
 correlations.
 
-gamma, if it is not given, is the one under which the mode predicts well, and smaller than what the same data have by
-:mod:`bayesing.strength.likelihood`: the mode is a shrunken matrix.
+gamma, if it is not given, is that of the evidence, from a few draws of the posterior, and so nearly the same as by
+:mod:`bayesing.strength.likelihood`, which takes more of them. Where the draws run away it is that of the mode.
 
 Errors are those of the curvature at the mode (:mod:`bayesing.learning.errors`); for the Laplace prior, of a Gaussian
 prior of the same variance.

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -99,6 +100,15 @@ class Look:
         return max(found)
 
 
+class _Before(NamedTuple):
+    """What was left to gain, parameters and spins, to come back to."""
+
+    signal: float
+    J: Array
+    b: Array
+    states: list[Single]
+
+
 class Learner:
     """Parameters and the chains that follow them."""
 
@@ -109,7 +119,7 @@ class Learner:
         self.infers = gamma is None
         self.gamma = GAMMA if gamma is None else gamma
         self.J, self.b = np.zeros((data.n, data.n)), data.rates
-        self.thin, self.least = _THIN, _LEAST
+        self.thin, self.least, self.most = _THIN, _LEAST, _MOST_SPINS // data.n
         self.population = Population(self.J, self.h, data.rates, seed, run)
         self.times = -(-_FEW // self.population.size)
         self.looks = 0
@@ -145,8 +155,7 @@ class Learner:
     def approach(self, heard: Told) -> tuple[Metric, bool]:
         """Newton steps until there is nothing left to gain that the noise does not hide."""
         N, calm, reach, falls = self.data.N, 0, 1.0, 0
-        most = _MOST_SPINS // self.data.n
-        before: tuple[float, Array, Array, list[Single]] | None = None
+        before: _Before | None = None
         for count in range(_PATIENCE):
             look = self.look()
             metric = Metric(look.free, N, self.lam)
@@ -156,29 +165,24 @@ class Learner:
             to = step(self.data, look.halves, filtered(at, metric, A, HIDDEN, self.trust), metric)
             noise = N / A * metric.used
             left = abs(to.signal) / noise
-            if before is not None and abs(to.signal) > _FALL * max(before[0], noise):
-                falls += 1  # into a state far away, which the samples could not foresee: back, and less far
-                reach *= 0.3
-                short = 0.3 if falls < _MOST_FALLS else 0.0
-                self.J, self.b = (
-                    old + short * (new - old) for old, new in ((before[1], self.J), (before[2], self.b))
-                )
-                self.population.come_back(self.J, self.h, before[3])
-                self.last = None
+            if before is not None and abs(to.signal) > _FALL * max(before.signal, noise):
+                falls, reach = falls + 1, 0.3 * reach  # into a state that the samples could not foresee
                 if falls == _MOST_FALLS:
+                    self._come_back(before, 0.0)
                     return metric, False
+                self._come_back(before, 0.3)
                 continue
             self._learn_trust(at)
             rate = min(self._length(look.free, to), reach)
             reach = min(1.5 * reach, 1.0)
-            before = abs(to.signal), self.J, self.b, self.population.states()
+            before = _Before(abs(to.signal), self.J, self.b, self.population.states())
             J, b = self.J + rate * to.J, self.b + rate * to.b
             self._remember(at, J, b)
             if self.infers and left < 10:
                 J = self._infer_gamma(metric, J, *(self.J + half for half in to.halves))
             self.move(J, b)
             heard(1 - math.exp(-count / 12))
-            enough = look.free.A >= min(N, most)
+            enough = look.free.A >= min(N, self.most)
             calm = calm + 1 if left < _CALM and enough and self.settled else 0
             if calm == 2:
                 return metric, True
@@ -186,9 +190,16 @@ class Learner:
                 self.least = 2 * look.free.A
             self._pace(slow, _THIN if left > 10 else _MOST_THIN_EARLY)
             much = abs(to.signal) > _MUCH * N / _SAMPLES
-            wanted = max(metric.used, _FEW) if much else max(_SAMPLES * metric.used, self.least, _LEAST)
-            self.times = math.ceil(min(wanted, most) / self.population.size)
+            wanted = max(metric.used, _FEW) if much else max(_SAMPLES * metric.used, self.least)
+            self.times = math.ceil(min(wanted, self.most) / self.population.size)
         return metric, True
+
+    def _come_back(self, before: _Before, share: float) -> None:
+        """To where the chains were before the last step, and that share of the step."""
+        self.J = before.J + share * (self.J - before.J)
+        self.b = before.b + share * (self.b - before.b)
+        self.population.come_back(self.J, self.h, before.states)
+        self.last = None
 
     def average(self, metric: Metric, laplace: bool, heard: Told) -> float:
         """One quadratic posterior from all further samples; parameters end at its mode. The number of samples.
@@ -196,7 +207,7 @@ class Learner:
         It is 0 where the average never settles, and the parameters are then those of the approach.
         """
         goal = min(max(_GOAL * self.data.N, _LEAST_AVERAGED), _MOST_AVERAGED)
-        start, states = (self.J, self.b), self.population.states()
+        start = _Before(0.0, self.J, self.b, self.population.states())
         total, count, gain = 0.0, 0, 1.0
         sums: list[Array] = []
         for _ in range(_PATIENCE):
@@ -213,25 +224,21 @@ class Learner:
             at = self._quadratic_mode(look, [x / count for x in sums], metric, total, laplace, gain)
             if at is None:
                 gain, total, count, sums = gain / 2, 0.0, 0, []
-                self.J, self.b = start
-                self.population.come_back(self.J, self.h, states)
-                self.last = None
+                self._come_back(start, 0.0)
                 continue
             if laplace:
                 self.last = None
             else:
                 self._remember(own, *at)
             noise = _FAR * metric.used / total  # of the change of the exponents, by the samples so far
-            if not self._towards(
-                look.free, *at, noise
-            ):  # the mode is not where it was thought to be: begin again
-                total, count, sums = 0.0, 0, []
+            if not self._towards(look.free, *at, noise):
+                total, count, sums = 0.0, 0, []  # the mode is not where it was thought to be: begin again
             heard(min(total / goal, count / _LEAST_STEPS, 1.0))
             if total >= goal and count >= _LEAST_STEPS:
                 return total
         if total < goal / 4:
-            (self.J, self.b), total = start, 0.0
-            self.population.come_back(self.J, self.h, states)
+            self._come_back(start, 0.0)
+            total = 0.0
         return total
 
     def _quadratic_mode(
