@@ -168,14 +168,14 @@ class Learner:
             if before is not None and abs(to.signal) > _FALL * max(before.signal, noise):
                 falls, reach = falls + 1, 0.3 * reach  # into a state that the samples could not foresee
                 if falls == _MOST_FALLS:
-                    self._come_back(before, 0.0)
+                    self.come_back(before, 0.0)
                     return metric, False
-                self._come_back(before, 0.3)
+                self.come_back(before, 0.3)
                 continue
             self._learn_trust(at)
             rate = min(self._length(look.free, to), reach)
             reach = min(1.5 * reach, 1.0)
-            before = _Before(abs(to.signal), self.J, self.b, self.population.states())
+            before = self.before(abs(to.signal))
             J, b = self.J + rate * to.J, self.b + rate * to.b
             self._remember(at, J, b)
             if self.infers and left < 10:
@@ -194,7 +194,11 @@ class Learner:
             self.times = math.ceil(min(wanted, self.most) / self.population.size)
         return metric, True
 
-    def _come_back(self, before: _Before, share: float) -> None:
+    def before(self, signal: float) -> _Before:
+        """Where it is now, with so much left to gain."""
+        return _Before(signal, self.J, self.b, self.population.states())
+
+    def come_back(self, before: _Before, share: float) -> None:
         """To where the chains were before the last step, and that share of the step."""
         self.J = before.J + share * (self.J - before.J)
         self.b = before.b + share * (self.b - before.b)
@@ -207,7 +211,7 @@ class Learner:
         It is 0 where the average never settles, and the parameters are then those of the approach.
         """
         goal = min(max(_GOAL * self.data.N, _LEAST_AVERAGED), _MOST_AVERAGED)
-        start = _Before(0.0, self.J, self.b, self.population.states())
+        start = self.before(0.0)
         total, count, gain = 0.0, 0, 1.0
         sums: list[Array] = []
         for _ in range(_PATIENCE):
@@ -224,7 +228,7 @@ class Learner:
             at = self._quadratic_mode(look, [x / count for x in sums], metric, total, laplace, gain)
             if at is None:
                 gain, total, count, sums = gain / 2, 0.0, 0, []
-                self._come_back(start, 0.0)
+                self.come_back(start, 0.0)
                 continue
             if laplace:
                 self.last = None
@@ -237,7 +241,7 @@ class Learner:
             if total >= goal and count >= _LEAST_STEPS:
                 return total
         if total < goal / 4:
-            self._come_back(start, 0.0)
+            self.come_back(start, 0.0)
             total = 0.0
         return total
 
@@ -306,8 +310,10 @@ class Learner:
         wanted = math.log(fixed_point(metric, a, b, self.n_spins) / self.gamma)
         self.pace = min(1.5 * self.pace, 4.0) if wanted * self.changes[-1] > 0 else 1.0
         change = float(np.clip(self.pace * wanted, -_LONGEST, _LONGEST))
+        self.gamma = float(np.clip(self.gamma * math.exp(change), LEAST_GAMMA, MOST_GAMMA))
         self.changes.append(change)
-        return self._take_gamma(metric, self.gamma * math.exp(change), J)
+        before, metric.lam = metric.lam, self.lam
+        return J - metric.rotate(J, (metric.lam - before) * metric.K)
 
     def infer_by_draws(self, metric: Metric, seed: np.random.SeedSequence, heard: Told) -> None:
         """Take the gamma of the evidence, unless the draws run away."""
@@ -318,13 +324,7 @@ class Learner:
         self.infers = False
         if drawn.drifted or drawn.bound is not None:
             return
-        self.move(self._take_gamma(metric, drawn.gamma, self.J), self.b)
-
-    def _take_gamma(self, metric: Metric, gamma: float, J: Array) -> Array:
-        """Another strength of the prior, and the couplings as they are at it, on a quadratic posterior."""
-        self.gamma = float(np.clip(gamma, LEAST_GAMMA, MOST_GAMMA))
-        before, metric.lam = metric.lam, self.lam
-        return J - metric.rotate(J, (metric.lam - before) * metric.K)
+        self.gamma = drawn.gamma
 
     @property
     def settled(self) -> bool:
@@ -377,10 +377,15 @@ def find_mode(
     search, draws = seed.spawn(2)
     learner = Learner(data, gamma, search, run, n_spins)
     metric, settled = learner.approach(lambda share: heard(0.4 * share))
-    if settled and learner.infers and learner.gamma > LEAST_GAMMA * 1.01:
+    samples, at_mode = 0.0, (learner.before(0.0), learner.gamma, metric)
+    by_draws = settled and learner.infers and learner.gamma > LEAST_GAMMA * 1.01
+    if by_draws:
         learner.infer_by_draws(metric, draws, lambda share: heard(0.4 + 0.2 * share))
         metric, settled = learner.approach(lambda share: None)
-    samples = 0.0
     if settled:
         samples = learner.average(metric, laplace, lambda share: heard(0.6 + 0.4 * share))
+    if by_draws and not samples:  # this gamma leads to states far away: back to that of the mode
+        before, learner.gamma, metric = at_mode
+        learner.come_back(before, 0.0)
+        samples = learner.average(metric, laplace, lambda share: None)
     return Mode(learner.J, learner.h, learner.gamma, metric, samples, samples > 0), learner.population
