@@ -37,7 +37,7 @@ _SWEEPS = 4  # at each beta of the start
 _WARM = 64  # sweeps before samples are taken
 _MOST_THIN = 64
 WITHIN = 1.0  # standard errors, beyond the noise of the samples themselves
-UNSEEN = 5.0  # samples of N in states that the data never show
+UNSEEN, FAR = 5.0, 1.0  # samples of N in states that the data never show, and far from all that they show
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,7 @@ class Certificate:
     active: float
     active_in_data: float
     unseen: float | None = None  #: Of N samples, those with more or fewer active spins than any of the data.
+    far: float | None = None  #: Of these, those that are further away than the numbers in the data are apart.
 
     @property
     def passed(self) -> bool:
@@ -77,7 +78,7 @@ class Certificate:
     @property
     def stays(self) -> bool:
         """Whether the model stays where the data are, as far as the number of active spins tells."""
-        return self.unseen is None or self.unseen < UNSEEN
+        return self.unseen is None or self.far is None or (self.unseen < UNSEEN and self.far < FAR)
 
     @property
     def sentence(self) -> str:
@@ -129,11 +130,15 @@ def certify(
     between = math.sqrt(len(groups))
     noise_means = np.std([group.m for group in groups], axis=0, ddof=1) / between / of_means
     noise_pairs = np.std([group.second[upper] for group in groups], axis=0, ddof=1) / between / of_pairs
-    unseen = None
+    unseen = far = None
     if counts is not None:
         active = np.concatenate([part.sum(axis=0) for part in parts])
         active = np.rint((active + n) / 2)
-        unseen = N * float(np.mean((active > counts.max() + 1) | (active < counts.min() - 1)))
+        low, high = float(counts.min()), float(counts.max())
+        unseen, far = (
+            N * float(np.mean((active > high + margin) | (active < low - margin)))
+            for margin in (1.0, max(high - low, 1.0))
+        )
     found = Certificate(
         samples=free.A,
         means=_rms(g / N / of_means),
@@ -147,6 +152,7 @@ def certify(
         active=float((n + free.m.sum()) / 2),
         active_in_data=float((n + d.sum()) / 2),
         unseen=unseen,
+        far=far,
     )
     return found, free
 

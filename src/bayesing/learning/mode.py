@@ -12,7 +12,8 @@ r"""The most probable couplings and fields given the data: the mode of the true 
    it (:mod:`~bayesing.learning.posterior`) tell the gamma of the evidence, and the approach goes on with it.
 4. **Average**, at this gamma: around the mode slopes are linear in the parameters, so that those of all further
    samples, taken wherever the parameters are by then, add up to one quadratic posterior, whose mode is the answer.
-   Its noise is that of :math:`N/A` posterior variances for A samples in all.
+   Its noise is that of :math:`N/A` posterior variances for A samples in all. Where a slope at the mode so far stands
+   out of the noise, what was added up was not a quadratic, and the average begins again.
 
 With a Laplace prior the answer of step 4 is the mode of that quadratic less :math:`\xi \sum_{i<j} |J_{ij}|`, with
 exact zeros (:mod:`~bayesing.learning.laplace`), at the gamma of the Gaussian prior.
@@ -46,6 +47,8 @@ from .newton import (
     Told,
     filtered,
     inner,
+    is_precise,
+    largest,
     length,
     slopes,
     slowness,
@@ -64,6 +67,7 @@ _SETTLED = 0.1  # change of ln gamma in three steps that ends its iteration
 _MUCH = 10.0  # times what the noise of a step hides
 _LONGEST = 0.4  # change of ln gamma at once
 _THIN, _MOST_THIN_EARLY, _MOST_THIN = 2, 8, 64  # sweeps between samples, during the approach, and at the end
+_CLEAR, _MOST_RESTARTS = 6.0, 3  # standard deviations of a slope that should be 0, and how often they matter
 _FAR = 4.0  # times the variance of the noise
 _FALL = 20.0  # times as much left to gain after a step as before
 _MOST_FALLS = 8
@@ -212,19 +216,23 @@ class Learner:
         """
         goal = min(max(_GOAL * self.data.N, _LEAST_AVERAGED), _MOST_AVERAGED)
         start = self.before(0.0)
-        total, count, gain = 0.0, 0, 1.0
+        total, count, gain, restarts = 0.0, 0, 1.0, 0
         sums: list[Array] = []
         for _ in range(_PATIENCE):
             look = self.look()
             own = self._slopes(look, self.lam)
+            slow = look.slowness(metric)
+            A = look.free.A / slow
             self._learn_trust(own)
+            clear = total and not laplace and largest(own, metric, 1 / (1 / A + 1 / total)) > _CLEAR
+            if clear and restarts < _MOST_RESTARTS:  # this is not its mode: begin again
+                total, count, sums, restarts = 0.0, 0, [], restarts + 1
             a, b = self._slopes(look, 0.0)
             seen = [self.J, self.b, *a, *b]
             sums = [x + y for x, y in zip(sums, seen, strict=True)] if sums else seen
             count += 1
-            slow = look.slowness(metric)
             self._pace(slow, _MOST_THIN)
-            total += look.free.A / slow
+            total += A
             at = self._quadratic_mode(look, [x / count for x in sums], metric, total, laplace, gain)
             if at is None:
                 gain, total, count, sums = gain / 2, 0.0, 0, []
@@ -257,7 +265,8 @@ class Learner:
             slope = xi(self.gamma, self.n_spins)
             return laplace_mode(self.data, look.halves, ((Ga, ga), (Gb, gb)), metric, J, b, self.J, slope)
         at = ((Ga - self.lam * J, ga), (Gb - self.lam * J, gb))
-        to = step(self.data, look.halves, filtered(at, metric, total, 1.0, self.trust), metric)
+        trust = 1.0 if is_precise(look.halves[0], metric) else self.trust
+        to = step(self.data, look.halves, filtered(at, metric, total, 1.0, trust), metric)
         if abs(to.signal) > _FALL * self.data.N / look.free.A * metric.used:
             return None
         return J + gain * to.J, b + gain * to.b
@@ -369,10 +378,10 @@ def find_mode(
     run: Run,
     laplace: bool = False,
     heard: Told = lambda share: None,
-) -> tuple[Mode, Population]:
+) -> tuple[Mode, Learner]:
     """The mode at ``gamma``, or at the gamma that the data tell; ``n_spins`` of the prior, gamma/n_spins.
 
-    The chains are handed on: samples of the model at the end of the search.
+    The learner is handed on, to :func:`go_on` with.
     """
     search, draws = seed.spawn(2)
     learner = Learner(data, gamma, search, run, n_spins)
@@ -388,4 +397,10 @@ def find_mode(
         before, learner.gamma, metric = at_mode
         learner.come_back(before, 0.0)
         samples = learner.average(metric, laplace, lambda share: None)
-    return Mode(learner.J, learner.h, learner.gamma, metric, samples, samples > 0), learner.population
+    return Mode(learner.J, learner.h, learner.gamma, metric, samples, samples > 0), learner
+
+
+def go_on(learner: Learner, mode: Mode, laplace: bool) -> Mode:
+    """Average anew from where the search has ended."""
+    samples = learner.average(mode.metric, laplace, lambda share: None)
+    return Mode(learner.J, learner.h, learner.gamma, mode.metric, samples, samples > 0)

@@ -160,13 +160,27 @@ def filtered(
     return (metric.rotate(Ga, J), V @ (b * (V.T @ ga))), (metric.rotate(Gb, J), V @ (b * (V.T @ gb)))
 
 
+def largest(at: tuple[Pair, Pair], metric: Metric, A: float) -> float:
+    """The largest slope by all samples, component by component in the basis, in standard deviations for A samples."""
+    (Ga, ga), (Gb, gb) = at
+    V, N = metric.V, metric.N
+    J = np.abs(V.T @ (Ga + Gb) @ V / 2) / np.sqrt(N**2 * metric.W / A)
+    b = np.abs(V.T @ (ga + gb) / 2) / np.sqrt(N**2 * metric.c / A)
+    return float(max(J.max(), b.max()))
+
+
+def is_precise(free: Free, metric: Metric) -> bool:
+    """Whether samples are so many that Newton's direction takes their curvature, and not that of the metric alone."""
+    return free.B >= _SAMPLES * metric.used
+
+
 def direction(data: Data, free: Free, G: Array, g: Array, metric: Metric) -> Pair:
     """Newton's direction for slopes G and g, with the curvature of the samples ``free``."""
     N, n = data.N, data.n
     db = metric.fields(g)
     dJ = metric.couplings(G - N * free.response(np.zeros((n, n)), db)[0])
     db = metric.fields(g - N * free.response(dJ, np.zeros(n))[1])
-    if free.B < _SAMPLES * metric.used:
+    if not is_precise(free, metric):
         return dJ, db
     return _conjugate_gradients(data, free, G, g, metric, dJ, db)
 

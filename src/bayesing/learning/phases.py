@@ -17,7 +17,7 @@ from ..statistics import SpinStatistics
 from ..threads import Run
 from ..types import Array
 
-FISHER = 8192  # samples from which curvatures are taken, or n^2: more than there are parameters
+FISHER = 2**15  # samples from which curvatures are taken, or n^2: more than there are parameters
 _AT_A_TIME = 2048  # samples, which stay in cache
 
 
