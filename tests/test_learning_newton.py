@@ -115,6 +115,12 @@ def test_the_response_is_a_covariance():
             assert second[i, j] == pytest.approx(expected, abs=1e-4)
 
 
+def test_answers_to_couplings_or_fields_alone():
+    (J, b), free = random_step(1), free_of(SAMPLES)
+    assert free.pairs_answer(b) == pytest.approx(free.response(np.zeros((5, 5)), b)[0], abs=1e-6)
+    assert free.means_answer(J) == pytest.approx(free.response(J, np.zeros(5))[1], abs=1e-6)
+
+
 def test_fourth_moments_are_variances_of_products():
     V = np.linalg.qr(np.random.default_rng(3).normal(size=(5, 5)))[0]
     Y = Z @ V

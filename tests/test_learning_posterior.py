@@ -12,7 +12,7 @@ from bayesing.learning import posterior
 from bayesing.learning.mode import find_mode
 from bayesing.learning.newton import Metric, curvature, inner, slopes
 from bayesing.learning.phases import Data, Free
-from bayesing.learning.posterior import _autoregress, _mean_variance, draw_posterior, information
+from bayesing.learning.posterior import _autoregress, draw_posterior, information
 from bayesing.learning.stiff import DIRECTIONS, Stiff, into, out
 from bayesing.sampling.diagnostics import autocorrelation_time
 
@@ -144,11 +144,9 @@ def test_a_step_goes_along_the_slope_and_adds_noise(rate):
         assert dJ[:, i, j].var() == pytest.approx(variance, rel=4.5 * np.sqrt(2 / draws))
 
 
-def test_information_and_mean_variance():
+def test_information():
     share = [(1 - METRIC.lam / (N * METRIC.W[k, m] + METRIC.lam)) ** 2 for k in range(n) for m in range(k)]
     assert information(METRIC) == pytest.approx(sum(share) / 2)
-    variances, _ = METRIC.variances(DATA.d)
-    assert _mean_variance(METRIC) == pytest.approx(np.mean(variances[UPPER]))
 
 
 def test_coordinates():

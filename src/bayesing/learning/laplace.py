@@ -42,10 +42,10 @@ def laplace_mode(
     N, n = data.N, data.n
     G, g = np.zeros((n, n)), np.zeros(n)
     for (Ga, ga), other in zip(at, reversed(halves), strict=True):
-        G += (Ga - N * other.response(np.zeros((n, n)), metric.fields(ga))[0]) / 2
+        G += (Ga - N * other.pairs_answer(metric.fields(ga))) / 2
         g += ga / 2
     found = shrink(G, metric, J, start, xi)
-    answer = sum(half.response(found - J, np.zeros(n))[1] for half in halves) / 2
+    answer = sum(half.means_answer(found - J) for half in halves) / 2
     return found, b + metric.fields(g - N * answer)
 
 

@@ -72,10 +72,13 @@ _FAR = 4.0  # times the variance of the noise
 _FALL = 20.0  # times as much left to gain after a step as before
 _MOST_FALLS = 8
 _PATIENCE = 60  # steps of the approach
-_GOAL = 60  # samples that are averaged, for each of the data
-_LEAST_AVERAGED, _MOST_AVERAGED = 100_000, 400_000
+_GOAL = (
+    40  # samples that are averaged, for each of the data: a sixth of a posterior standard deviation is left
+)
+_LEAST_AVERAGED = 4_000_000  # spins of these samples, at least
+_MOST_AVERAGED = 400_000  # samples
 _LEAST_STEPS = 4  # of the average
-_WARM, _DRAWS = 40, 25  # steps before draws tell gamma, and draws that do
+_WARM, _DRAWS = 30, 20  # steps before draws tell gamma, and draws that do
 _START = 1.3  # times gamma at the mode: where they begin
 
 
@@ -214,7 +217,7 @@ class Learner:
 
         It is 0 where the average never settles, and the parameters are then those of the approach.
         """
-        goal = min(max(_GOAL * self.data.N, _LEAST_AVERAGED), _MOST_AVERAGED)
+        goal = min(max(_GOAL * self.data.N, _LEAST_AVERAGED / self.data.n), _MOST_AVERAGED)
         start = self.before(0.0)
         total, count, gain, restarts = 0.0, 0, 1.0, 0
         sums: list[Array] = []

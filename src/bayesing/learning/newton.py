@@ -176,10 +176,9 @@ def is_precise(free: Free, metric: Metric) -> bool:
 
 def direction(data: Data, free: Free, G: Array, g: Array, metric: Metric) -> Pair:
     """Newton's direction for slopes G and g, with the curvature of the samples ``free``."""
-    N, n = data.N, data.n
-    db = metric.fields(g)
-    dJ = metric.couplings(G - N * free.response(np.zeros((n, n)), db)[0])
-    db = metric.fields(g - N * free.response(dJ, np.zeros(n))[1])
+    N = data.N
+    dJ = metric.couplings(G - N * free.pairs_answer(metric.fields(g)))
+    db = metric.fields(g - N * free.means_answer(dJ))
     if not is_precise(free, metric):
         return dJ, db
     return _conjugate_gradients(data, free, G, g, metric, dJ, db)

@@ -106,14 +106,33 @@ class Free:
 
     def response(self, J: Array, b: Array) -> tuple[Array, Array]:
         """How <z_i z_j> (0 for i = j) and <z_i> answer to a small change of parameters: covariances with it."""
-        couplings, fields = J.astype(np.float32), b.astype(np.float32)
-        exponents = self.run([partial(_exponents, couplings, fields, *some) for some in self._some])
-        mean = sum(float(u.sum()) for u in exponents) / self.B
-        pairs = zip(self._some, exponents, strict=True)
-        both = self.run([partial(_weighted, *some, u - mean) for some, u in pairs])
-        second: Array = sum(a for a, _ in both) / self.B
+        change = self._change(J, b)
+        return self._pairs_with(change), self._means_with(change)
+
+    def pairs_answer(self, b: Array) -> Array:
+        """How <z_i z_j> (0 for i = j) answer to a small change of the fields alone."""
+        return self._pairs_with(self._change(None, b))
+
+    def means_answer(self, J: Array) -> Array:
+        """How <z_i> answer to a small change of the couplings alone."""
+        return self._means_with(self._change(J, None))
+
+    def _change(self, J: Array | None, b: Array | None) -> list[Single]:
+        """Of the exponents, less its mean, in every part of the samples that curvatures are from."""
+        couplings, fields = (None if x is None else x.astype(np.float32) for x in (J, b))
+        found = self.run([partial(_exponents, couplings, fields, *some) for some in self._some])
+        mean = sum(float(u.sum()) for u in found) / self.B
+        return [(u - mean).astype(np.float32) for u in found]
+
+    def _pairs_with(self, change: list[Single]) -> Array:
+        tasks = zip(self._some, change, strict=True)
+        second = np.asarray(sum(self.run([partial(_weighted, *some, u) for some, u in tasks])) / self.B)
         np.fill_diagonal(second, 0)
-        return (second + second.T) / 2, sum(b for _, b in both) / self.B  # equal up to rounding
+        return (second + second.T) / 2  # equal up to rounding
+
+    def _means_with(self, change: list[Single]) -> Array:
+        # The centre does not matter: the mean of the change is 0.
+        return np.asarray(sum(part @ u for (part, _), u in zip(self._some, change, strict=True)) / self.B)
 
 
 def _around(d: Array, m: Array, R: Array) -> Array:
@@ -142,16 +161,19 @@ def _fourth(basis: Single, part: Single, d: Single) -> tuple[Array, Array]:
     return fourth, second
 
 
-def _exponents(J: Single, b: Single, part: Single, d: Single) -> Array:
-    out = [0.5 * np.einsum("ip,ip->p", z, J @ z) + b @ z for z in _centred(part, d)]
+def _exponents(J: Single | None, b: Single | None, part: Single, d: Single) -> Array:
+    out = [_exponent(J, b, z) for z in _centred(part, d)]
     return np.concatenate(out).astype(np.float64)
 
 
-def _weighted(part: Single, d: Single, u: Array) -> tuple[Array, Array]:
+def _exponent(J: Single | None, b: Single | None, z: Single) -> Single:
+    of_couplings = 0 if J is None else 0.5 * np.einsum("ip,ip->p", z, J @ z)
+    return np.asarray(of_couplings + (0 if b is None else b @ z))
+
+
+def _weighted(part: Single, d: Single, u: Single) -> Array:
     n = len(d)
-    second, first = np.zeros((n, n)), np.zeros(n)
+    second = np.zeros((n, n))
     for k, z in enumerate(_centred(part, d)):
-        weights = u[k * _AT_A_TIME : (k + 1) * _AT_A_TIME].astype(np.float32)
-        second += (z * weights) @ z.T
-        first += z @ weights
-    return second, first
+        second += (z * u[k * _AT_A_TIME : (k + 1) * _AT_A_TIME]) @ z.T
+    return second

@@ -125,9 +125,8 @@ def draw_posterior(
         population.change(J, b - J @ d)
         square = float(np.sum(J[upper] ** 2))
         if infer and count >= _FIRST * slower:
-            share = 1 - metric.lam * _mean_variance(metric)
-            push = (_GAIN if count >= warm else _FIRST_GAIN) / slower / min(max(share, 0.1), 1.0)
-            push *= n_spins * square / len(upper[0]) / gamma - 1
+            slope = (n_spins / gamma * square - len(upper[0])) / 2  # of the evidence along ln gamma
+            push = (_GAIN if count >= warm else _FIRST_GAIN) / slower * slope / information(metric)
             gamma = float(np.clip(gamma * math.exp(np.clip(push, -_LONGEST, _LONGEST)), low, high))
         if count >= warm:
             gammas.append(gamma)
@@ -190,10 +189,3 @@ def information(metric: Metric) -> float:
     """That the data have on ln gamma."""
     share = (1 - metric.lam * metric.K) ** 2
     return max(float(share.sum() - np.trace(share)) / 4, 1e-12)
-
-
-def _mean_variance(metric: Metric) -> float:
-    """Of the couplings, over pairs."""
-    K, P = metric.K, metric.V**2
-    n = len(P)
-    return float(K.sum() - np.vdot(K, P.T @ P)) / (n * (n - 1))

@@ -25,7 +25,8 @@ from ..types import Array
 from .newton import Metric, Pair, curvature
 from .phases import Data, Free
 
-DIRECTIONS = 16  # that are mended
+DIRECTIONS = 10  # that are mended
+_BASIS = 20  # products with the curvature, about: the cost of finding them
 _ACCURACY = 0.1  # of their curvatures
 
 
@@ -50,10 +51,10 @@ class Stiff:
         if directions < 1:
             found, vectors = np.ones(0), np.empty((size, 0))
         else:
-            found, vectors = eigsh(operator, directions, which="LA", tol=_ACCURACY, v0=start)
-        self.rest = (
-            float(found[0]) if len(found) else 1.0
-        )  #: The least of these curvatures: of others at most.
+            basis = min(max(_BASIS, directions + 2), size)
+            found, vectors = eigsh(operator, directions, which="LA", tol=_ACCURACY, v0=start, ncv=basis)
+        #: The least of these curvatures: of others at most.
+        self.rest = float(found[0]) if len(found) else 1.0
         self.kappa, self.vectors = np.maximum(found, 1.0), vectors
 
     def flat(self, E: Array, e: Array) -> Array:
