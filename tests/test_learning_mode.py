@@ -64,14 +64,15 @@ def test_a_laplace_prior(case):
 def test_gamma_is_the_fixed_point(case):
     """n <J^2> / (1 - n <Var J>/gamma) with the exact mode and curvature; the metric's variances are nearly those."""
     X = spins_of(*case[:-1])
-    mode, n = found(X, None), X.shape[1]
-    exact = Posterior.of(X, mode.gamma)
+    n = X.shape[1]
+    learner = Learner(Data.of(stats(X)), None, np.random.SeedSequence(0), in_turn, n)
+    assert learner.approach(lambda share: None)[1]
+    gamma = learner.gamma
+    exact = Posterior.of(X, gamma)
     best = exact.mode()
     pairs = n * (n - 1) // 2
     variance = np.mean(exact.deviations(best)[:pairs] ** 2)
-    assert mode.gamma == pytest.approx(
-        n * np.mean(best[:pairs] ** 2) / (1 - n * variance / mode.gamma), rel=0.05
-    )
+    assert gamma == pytest.approx(n * np.mean(best[:pairs] ** 2) / (1 - n * variance / gamma), rel=0.05)
 
 
 def test_the_fixed_point_of_a_quadratic_posterior():

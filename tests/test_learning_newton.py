@@ -137,7 +137,7 @@ def test_curvatures_are_from_some_samples(monkeypatch):
     few = free_of(SAMPLES[::5], parts=1)
     assert (free.step, free.B, few.step) == (5, 1000, 1)
     for found, expected in zip(free.response(*random_step(2)), few.response(*random_step(2)), strict=True):
-        assert found == pytest.approx(expected, abs=1e-5)
+        assert found == pytest.approx(expected, rel=1e-5, abs=1e-5)
     assert free.fourth(np.eye(5)) == pytest.approx(few.fourth(np.eye(5)), abs=1e-5)
 
 

@@ -126,9 +126,9 @@ class Free:
 
     def _pairs_with(self, change: list[Single]) -> Array:
         tasks = zip(self._some, change, strict=True)
-        second = np.asarray(sum(self.run([partial(_weighted, *some, u) for some, u in tasks])) / self.B)
+        second: Array = np.sum(self.run([partial(_weighted, *some, u) for some, u in tasks]), axis=0) / self.B
         np.fill_diagonal(second, 0)
-        return (second + second.T) / 2  # equal up to rounding
+        return np.asarray((second + second.T) / 2)  # equal up to rounding
 
     def _means_with(self, change: list[Single]) -> Array:
         # The centre does not matter: the mean of the change is 0.
