@@ -1,12 +1,14 @@
 """The two methods "likelihood", through the estimators."""
 
 import threading
+from dataclasses import replace
 
 import joblib
 import numpy as np
 import pytest
 
 import bayesing as bs
+from bayesing.couplings.likelihood import _unseen
 from bayesing.learning import posterior
 
 from samples import ENDLESS, FREE, draw_exactly, random_model, random_spins, stats
@@ -223,6 +225,26 @@ def test_couplings_that_vanish():
     with pytest.warns(bs.exceptions.BoundWarning, match="no couplings"):
         bm = machine("auto").fit(ODD["two spins"])
     assert bm.gamma_ == 0 and not bm.couplings_.any() and 0 < bm.coupling_errors_[0, 1] < 0.5
+
+
+def test_bursts_are_no_pairwise_model():
+    """All cells are active together at times: couplings that give this make a state that the data never show."""
+    rng = np.random.default_rng(0)
+    rate = np.where(rng.random((4000, 1)) < 0.02, 0.225, 0.015)
+    bursts = rng.random((4000, 40)) < rate
+    with pytest.warns(bs.UnseenStatesWarning, match="No pairwise model .* [0-9.]+ are in a state far"):
+        bm = bs.BoltzmannMachine("likelihood").fit(bursts)
+    assert bm.certificate_.has_another_state and not bm.certificate_.stays
+
+
+def test_extremes_that_the_data_never_show():
+    certificate = bs.BoltzmannMachine("likelihood").fit(X).certificate_
+    assert certificate.stays and not certificate.has_another_state
+    tail = replace(certificate, unseen=6.0, far=0.0)
+    assert not tail.stays and not tail.has_another_state
+    assert "6 have more or fewer active spins" in _unseen(N, tail) and "No pairwise model with" in _unseen(
+        N, tail
+    )
 
 
 def test_a_strength_whose_draws_leave_the_data_warns(monkeypatch):

@@ -151,13 +151,24 @@ def _warnings(N: int, mode: Mode, certificate: Certificate) -> tuple[Warning, ..
             advice = "The search has not arrived: try another seed, or a smaller gamma."
         found.append(NotConvergedWarning(f"{certificate.sentence} {advice}"))
     if not certificate.stays:
-        text = (
-            f"No pairwise model describes these data: of {N} samples of the fitted model, as many as there are data, "
-            f"{certificate.unseen:.2g} have more or fewer active spins than any of the data. Couplings that give "
-            "their correlations have such states, too. Think of a common input."
-        )
-        found.append(UnseenStatesWarning(text))
+        found.append(UnseenStatesWarning(_unseen(N, certificate)))
     return tuple(found)
+
+
+def _unseen(N: int, certificate: Certificate) -> str:
+    """What of the model the data never show: another state, or more extreme samples."""
+    if certificate.has_another_state:
+        return (
+            "No pairwise model describes these data. Couplings that give their correlations make another state, too: "
+            f"of {N} samples of the fitted model, as many as there are data, {certificate.far:.2g} are in a state "
+            "far from all of the data. Think of a common input."
+        )
+    return (
+        "The model has the means and correlations of the data, but not their extremes: "
+        f"of {N} samples of the fitted model, as many as there are data, {certificate.unseen:.2g} have more or fewer "
+        "active spins than any of the data. No pairwise model with these correlations does better. "
+        "Think of a common input if extremes matter."
+    )
 
 
 METHOD = CouplingMethod(

@@ -78,7 +78,12 @@ class Certificate:
     @property
     def stays(self) -> bool:
         """Whether the model stays where the data are, as far as the number of active spins tells."""
-        return self.unseen is None or self.far is None or (self.unseen < UNSEEN and self.far < FAR)
+        return not self.has_another_state and (self.unseen is None or self.unseen < UNSEEN)
+
+    @property
+    def has_another_state(self) -> bool:
+        """Whether the model has a state far from all of the data, as far as the number of active spins tells."""
+        return self.far is not None and self.far >= FAR
 
     @property
     def sentence(self) -> str:
