@@ -18,6 +18,7 @@ from bayesing.experiments.cells import Task
 from coupling_data import cell
 from front import Row, Settings, grouped
 from likelihood_truth import METHOD, certificate, fit
+from methods import gamma_at_mode
 
 FOLDER = "BAYESING_DATA"
 
@@ -81,7 +82,12 @@ def held_out(s: Settings, name: str, k: int, train: np.ndarray, test: np.ndarray
     """Log likelihood of the rest by every method, and what its samples look like."""
     bm, elapsed = fit(train, k)
     laplace, longer = fit(train, k, prior="laplace")
-    machines = {METHOD: (bm, elapsed), f"{METHOD}, laplace": (laplace, longer)}
+    at_mode, once = fit(train, k, gamma=gamma_at_mode(train))
+    machines = {
+        METHOD: (bm, elapsed),
+        f"{METHOD}, gamma at the mode": (at_mode, once),
+        f"{METHOD}, laplace": (laplace, longer),
+    }
     machines |= {method: (quietly(method, train), 0.0) for method in s.rivals}
     for rule, (machine, seconds) in machines.items():
         value, error = machine.log_likelihood(test, s.n_chains, seed=0)
@@ -101,7 +107,7 @@ def real_summary(s: Settings, rows: list[Row]) -> None:
             values = "  ".join(f"{float(row['held_out']):8.3f}" for row in of_rule)
             chi2 = "  ".join(f"{float(row['pairs_chi2']):6.1f}" for row in of_rule)
             passed = sum(int(row["passed"]) for row in of_rule if row["passed"] != "")
-            print(f"    {rule:22} {values}   chi^2 {chi2}   {passed} passed")
+            print(f"    {rule:29} {values}   chi^2 {chi2}   {passed} passed")
 
 
 # Recordings
@@ -120,6 +126,7 @@ def words(s: Settings, k: int) -> Iterator[Row]:
     spins = 2 * np.unpackbits(bits, axis=1, count=50).astype(np.int8) - 1
     train, test = split(spins, k, len(spins) // 2)
     bm, elapsed = fit(train, k)
+    free, _ = fit(train, k, gamma=s.free)
     entropy, error = bm.entropy(s.n_chains, seed=0)
     value, _ = bm.log_likelihood(test, s.n_chains, seed=0)
     active = (bm.sample(50_000, seed=1) > 0).sum(axis=1)
@@ -127,6 +134,7 @@ def words(s: Settings, k: int) -> Iterator[Row]:
     yield {
         **{"data": "words", "split": k, "seconds": elapsed, "entropy_bits": entropy / math.log(2)},
         **{"entropy_error": error / math.log(2), "held_out": value / math.log(2)},
+        **{"free_entropy_bits": free.entropy(s.n_chains, seed=0)[0] / math.log(2), "gamma": bm.gamma_},
         **{"none": np.mean(active == 0), "none_in_data": np.mean(in_data == 0)},
         **{"many": np.mean(active >= 15), "many_in_data": np.mean(in_data >= 15), **certificate(bm)},
     }
@@ -135,11 +143,11 @@ def words(s: Settings, k: int) -> Iterator[Row]:
 def cases(s: Settings, _: str) -> Iterator[Row]:
     """Nine judges, practically without a prior; the exact maximum is known to 0.3 nats."""
     spins = bs.read_spins(str(Path(os.environ[FOLDER]) / s.cases)).spins
-    bm, elapsed = fit(spins, gamma=1e4)
+    bm, elapsed = fit(spins, gamma=s.free)
     value, error = bm.log_likelihood(spins)
     yield {
         **{"data": "cases", "split": 0, "seconds": elapsed, "entropy_bits": bm.entropy()[0] / math.log(2)},
-        **{"entropy_error": error, "held_out": value * len(spins)},
+        **{"entropy_error": error, "held_out": value * len(spins), "free_entropy_bits": "", "gamma": s.free},
         **dict.fromkeys(("none", "none_in_data", "many", "many_in_data"), ""),
         **certificate(bm),
     }
@@ -150,7 +158,8 @@ def recordings_summary(s: Settings, rows: list[Row]) -> None:
         number = {key: float(value) for key, value in row.items() if key != "data" and value != ""}
         if row["data"] == "words":
             print(
-                f"  words {row['split']}: {number['seconds']:.1f} s, entropy {number['entropy_bits']:.3f} bits, held "
+                f"  words {row['split']}: {number['seconds']:.1f} s, entropy {number['entropy_bits']:.3f} bits "
+                f"(nearly without a prior {number['free_entropy_bits']:.3f}), held "
                 f"out {number['held_out']:.3f} bits, active {number['active']:.2f} (data "
                 f"{number['active_in_data']:.2f}), P(none) {number['none']:.3f} ({number['none_in_data']:.3f}), "
                 f"P(15 or more) {number['many']:.4f} ({number['many_in_data']:.4f}), passed {row['passed']}"

@@ -19,7 +19,7 @@ from bayesing.ising import all_states
 from coupling_data import cell, data, error, machine, mean_by
 from coupling_recovery import HONEST, Z_90
 from front import Row, Settings, grouped
-from methods import fitted
+from methods import fitted, gamma_at_mode
 
 METHOD = "likelihood"
 
@@ -117,11 +117,10 @@ def simulated_tasks(s: Settings) -> list[Task]:
 
 
 def simulated(s: Settings, n: int, N: int, J: float, repeat: int) -> Iterator[Row]:
-    """Errors of the couplings, at the gamma that each method infers, at the posterior's, and at the true one."""
+    """Errors of the couplings, at the gamma that each method infers, at that of the mode, and at the true one."""
     sim = data(n, N, J, 0.0, repeat)
     upper = np.triu_indices(n, 1)
-    posterior = fitted(sim.spins, METHOD).gamma_
-    for rule, gamma in {"own": "auto", "posterior": posterior, "true": J**2}.items():
+    for rule, gamma in {"own": "auto", "mode": gamma_at_mode(sim.spins), "true": J**2}.items():
         at = {"n": n, "N": N, "J": J, "repeat": repeat, "rule": rule}
         if gamma == 0:
             continue
@@ -135,7 +134,7 @@ def simulated(s: Settings, n: int, N: int, J: float, repeat: int) -> Iterator[Ro
             **{"covered": np.mean(np.abs(z) < Z_90), "seconds": elapsed},
             **certificate(bm),
         }
-        for method in s.rivals if rule != "posterior" else []:
+        for method in s.rivals if rule != "mode" else []:
             rival = machine(method, gamma=gamma).fit(sim.spins)
             z = ((rival.couplings_ - sim.couplings)[upper]) / rival.coupling_errors_[upper]
             yield {
@@ -161,7 +160,7 @@ def simulated_summary(s: Settings, rows: list[Row]) -> None:
     cover = mean_by(own, "covered", "n", "N", "J", "rule")
     print("    n     N   J  gamma      error   better rival  excess %  90% intervals cover")
     for n, N, J, rule in cover:
-        base = "own" if rule == "posterior" else rule
+        base = "own" if rule == "mode" else rule
         best = min(errors[n, N, J, base, name] for name in s.rivals)
         mine, covered = errors[n, N, J, rule, METHOD], cover[n, N, J, rule]
         mark = "" if HONEST[0] <= covered <= HONEST[1] else "  *"

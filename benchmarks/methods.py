@@ -11,10 +11,13 @@ import numpy as np
 import bayesing as bs
 from bayesing.calibration import Ensemble, Point, _draw
 from bayesing.couplings.pseudolikelihood import maximise
+from bayesing.learning.mode import Learner
+from bayesing.learning.phases import Data
 from bayesing.strength import METHODS
 from bayesing.strength.plefka import fit_plefka
 from bayesing.strength.pseudolikelihood import score_per_spin
 from bayesing.strength.spectral import fit_spectral, score_per_pair
+from bayesing.threads import workers
 
 
 def method_names() -> tuple[str, ...]:
@@ -57,3 +60,12 @@ def equilibrium(n: int, N: int, r: float, at: Point, seed: np.random.SeedSequenc
 def without_penalty(spins: np.ndarray) -> np.ndarray:
     """Couplings of largest pseudo-likelihood."""
     return maximise(spins, 0.0)[0]
+
+
+def gamma_at_mode(spins: np.ndarray) -> float:
+    """The gamma that the mode of the true posterior tells by itself, without draws around it."""
+    stats = bs.SpinStatistics.of(spins)
+    with workers() as run:
+        learner = Learner(Data.of(stats.kept), None, np.random.SeedSequence(0), run, stats.n)
+        learner.approach(lambda share: None)
+    return learner.gamma

@@ -1,5 +1,7 @@
 """The mode under a Laplace prior, by the conditions that it fulfils."""
 
+from copy import copy
+
 import numpy as np
 import pytest
 
@@ -33,10 +35,18 @@ def random_matrix(seed):
     return A
 
 
+def end(G, centre, xi):
+    """Where steps, each of which stays near the one before, come to an end."""
+    J = np.zeros((n, n))
+    for _ in range(20):
+        J = shrink(G, METRIC, centre, J, xi)
+    return J
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_the_mode_of_a_quadratic(seed):
     G, centre, xi = 20 * random_matrix(seed), 0.2 * random_matrix(10 + seed), 15.0
-    J = shrink(G, METRIC, centre, np.zeros((n, n)), xi)
+    J = end(G, centre, xi)
     assert (J == J.T).all() and not np.diagonal(J).any()
     slope = G - METRIC.rotate(J - centre, N * METRIC.W)
     slope, J = slope[UPPER], J[UPPER]
@@ -49,8 +59,26 @@ def test_the_mode_of_a_quadratic(seed):
 def test_without_a_penalty_the_slope_is_made_up_for():
     change = 0.3 * random_matrix(1)
     G = METRIC.rotate(change, N * METRIC.W)
-    found = shrink(G, METRIC, np.zeros((n, n)), np.zeros((n, n)), 0.0)
-    assert found == pytest.approx(change, abs=0.01)
+    assert end(G, np.zeros((n, n)), 0.0) == pytest.approx(change, abs=0.01)
+
+
+def test_a_step_is_the_mode_with_a_term_that_holds_it():
+    """|slope - mu (J - start)| up to xi where couplings are 0, xi sign J elsewhere."""
+    G, centre, start, xi = 20 * random_matrix(0), 0.2 * random_matrix(10), 0.1 * random_matrix(20), 15.0
+    J = shrink(G, METRIC, centre, start, xi)
+    slope = G - METRIC.rotate(J - centre, N * METRIC.W) - 0.3 * METRIC.lam * (J - start)
+    slope, J = slope[UPPER], J[UPPER]
+    off = 0.01 * np.sqrt(N)
+    assert 0 < (J == 0).sum() < len(J) and np.abs(slope[J == 0]).max() < xi + off
+    assert slope[J != 0] == pytest.approx(xi * np.sign(J[J != 0]), abs=off)
+
+
+def test_directions_without_curvature_do_not_run_away():
+    flat = copy(METRIC)
+    flat.W = 1e-12 * METRIC.W
+    xi = np.sqrt(2 * flat.lam)
+    J = shrink(1.3 * xi * np.sign(random_matrix(0)), flat, np.zeros((n, n)), np.zeros((n, n)), xi)
+    assert np.abs(J[UPPER]) == pytest.approx(0.3 * xi / (0.3 * flat.lam), rel=0.02)
 
 
 def test_the_largest_curvature():

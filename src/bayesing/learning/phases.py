@@ -49,11 +49,12 @@ class Data(NamedTuple):
         r"""Standard errors of N samples of a model with means m and covariance C: of means, and of pairs z_i z_j.
 
         For two values per spin :math:`\operatorname{Var} z_i z_j = v_i v_j + 4 m_i m_j C_{ij} - C_{ij}^2` exactly.
+        They are at least 1/N: a single sample with both of two rare spins adds 4/N to the average of z_i z_j.
         """
         v = 1 - m**2
         pairs = np.outer(v, v) + 4 * np.outer(m, m) * C - C**2
         least = 1 / self.N
-        return np.sqrt(np.maximum(v, least) / self.N), np.sqrt(np.maximum(pairs, least**2) / self.N)
+        return np.sqrt(np.maximum(v, least) / self.N), np.sqrt(np.maximum(pairs, least) / self.N)
 
 
 class Free:
