@@ -137,17 +137,20 @@ def grouped(rows: Iterable[Row], *columns: str) -> dict[tuple[Any, ...], list[Ro
 
 
 def part(
-    name: str, tasks: Callable[[Settings], list[Task]], summary: Callable[[Settings, list[Row]], None]
+    name: str,
+    tasks: Callable[[Settings], list[Task]],
+    summary: Callable[[Settings, list[Row]], None],
+    draw: Callable[[list[Row], Path], None] | None = None,
 ) -> Part:
-    """A part that writes all of its rows to one file and then prints what they say."""
-    return Part(tasks, partial(_finish, name, summary))
+    """A part that writes all of its rows to one file, prints what they say, and may draw them into a PNG file."""
 
+    def finish(s: Settings, found: Found, folder: Path) -> None:
+        rows = rows_of(found)
+        if not rows:
+            return
+        write_rows(folder / f"{name}.csv", rows)
+        summary(s, rows)
+        if draw:
+            draw(rows, folder / f"{name}.png")
 
-def _finish(
-    name: str, summary: Callable[[Settings, list[Row]], None], s: Settings, found: Found, folder: Path
-) -> None:
-    rows = rows_of(found)
-    if not rows:
-        return
-    write_rows(folder / f"{name}.csv", rows)
-    summary(s, rows)
+    return Part(tasks, finish)

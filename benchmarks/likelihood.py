@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from front import main, part
 from likelihood_cost import cost_summary, cost_tasks, peer_summary, peer_tasks
+from likelihood_pictures import active_cells, strengths
 from likelihood_real import (
     hard_summary,
     hard_tasks,
@@ -35,9 +36,9 @@ PARTS = {
     "exact": part("exact", exact_tasks, exact_summary),
     "simulated": part("simulated", simulated_tasks, simulated_summary),
     "real": part("real", real_tasks, real_summary),
-    "recordings": part("recordings", recordings_tasks, recordings_summary),
+    "recordings": part("recordings", recordings_tasks, recordings_summary, active_cells),
     "hard": part("hard", hard_tasks, hard_summary),
-    "strength": part("strength", strength_tasks, strength_summary),
+    "strength": part("strength", strength_tasks, strength_summary, strengths),
     "cost": part("cost", cost_tasks, cost_summary),
     "peer": part("peer", peer_tasks, peer_summary),
 }

@@ -129,7 +129,8 @@ def words(s: Settings, k: int) -> Iterator[Row]:
     free, _ = fit(train, k, gamma=s.free)
     entropy, error = bm.entropy(s.n_chains, seed=0)
     value, _ = bm.log_likelihood(test, s.n_chains, seed=0)
-    active = (bm.sample(50_000, seed=1) > 0).sum(axis=1)
+    rival = quietly("pseudolikelihood", train)
+    active, by_rival = ((machine.sample(s.samples, seed=1) > 0).sum(axis=1) for machine in (bm, rival))
     in_data = (train > 0).sum(axis=1)
     yield {
         **{"data": "words", "split": k, "seconds": elapsed, "entropy_bits": entropy / math.log(2)},
@@ -137,7 +138,14 @@ def words(s: Settings, k: int) -> Iterator[Row]:
         **{"free_entropy_bits": free.entropy(s.n_chains, seed=0)[0] / math.log(2), "gamma": bm.gamma_},
         **{"none": np.mean(active == 0), "none_in_data": np.mean(in_data == 0)},
         **{"many": np.mean(active >= 15), "many_in_data": np.mean(in_data >= 15), **certificate(bm)},
+        **{"active_data": shares(in_data), f"active_{METHOD}": shares(active)},
+        "active_pseudolikelihood": shares(by_rival),
     }
+
+
+def shares(active: np.ndarray) -> str:
+    """Of each number of active cells, from 0 to 50."""
+    return " ".join(f"{share:.6g}" for share in np.bincount(active, minlength=51) / len(active))
 
 
 def cases(s: Settings, _: str) -> Iterator[Row]:
@@ -150,12 +158,14 @@ def cases(s: Settings, _: str) -> Iterator[Row]:
         **{"entropy_error": error, "held_out": value * len(spins), "free_entropy_bits": "", "gamma": s.free},
         **dict.fromkeys(("none", "none_in_data", "many", "many_in_data"), ""),
         **certificate(bm),
+        **dict.fromkeys(("active_data", f"active_{METHOD}", "active_pseudolikelihood"), ""),
     }
 
 
 def recordings_summary(s: Settings, rows: list[Row]) -> None:
     for row in rows:
-        number = {key: float(value) for key, value in row.items() if key != "data" and value != ""}
+        texts = ("data", "active_data", f"active_{METHOD}", "active_pseudolikelihood")
+        number = {key: float(value) for key, value in row.items() if key not in texts and value != ""}
         if row["data"] == "words":
             print(
                 f"  words {row['split']}: {number['seconds']:.1f} s, entropy {number['entropy_bits']:.3f} bits "
