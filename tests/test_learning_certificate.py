@@ -141,15 +141,18 @@ def test_states_that_the_data_never_show():
 
 
 def test_words():
-    right = Certificate(20_480, 0.5, 1.2, 0.4, 1.1, 0.1, 0.1, 0.5, 0.5, 3.2, 3.25)
+    right = Certificate(20_480, 1000, 0.5, 1.2, 0.4, 1.1, 0.1, 0.1, 0.5, 0.5, 3.2, 3.25)
     assert right.passed and right.agreed
     assert right.sentence == (
         "20,480 fresh equilibrium samples: means within 0.5 (largest 1.2), pairs within 0.4 (1.1) standard errors; "
-        "3.2 spins active, in the data 3.25."
+        "3.2 spins active, in the data 3.25: passed."
     )
     assert not replace(right, means=1.1).passed and replace(right, means=1.1, noise_means=0.9).passed
     apart = replace(right, noise_pairs=1.1)
-    assert not apart.passed and not apart.agreed and "Independent chains do not agree" in apart.sentence
+    assert not apart.passed and not apart.agreed and "Chains do not agree" in apart.sentence
+    assert ": not passed." in apart.sentence
+    few = replace(apart, n_data=100_000, pairs=1.2)  # so few samples cannot agree better
+    assert few.agreed and few.passed and not replace(few, noise_pairs=5.0).agreed
 
 
 def test_groups_that_do_not_agree():

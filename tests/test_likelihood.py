@@ -1,6 +1,7 @@
 """The two methods "likelihood", through the estimators."""
 
 import threading
+import warnings
 from dataclasses import replace
 
 import joblib
@@ -122,7 +123,16 @@ def test_draws_of_a_constant_spin_are_those_of_the_prior():
     drawn = bm.posterior(300, seed=0)
     spread = drawn.couplings[:, 1, [0, 2, 3]].std()
     assert spread == pytest.approx(np.sqrt(0.9 / 4), rel=4 / np.sqrt(2 * 900))
-    assert (drawn.fields[:, 1] == bm.fields_[1]).all()
+    h = np.linspace(-1, 8, 3001)
+    p = np.exp(-(h**2) / 2) / (1 + np.exp(-2 * h)) ** N
+    mean = np.average(h, weights=p)
+    deviation = np.sqrt(np.average((h - mean) ** 2, weights=p))
+    assert drawn.fields[:, 1].mean() == pytest.approx(mean, abs=4 * deviation / np.sqrt(300))
+    assert drawn.fields[:, 1].std() == pytest.approx(deviation, rel=4 / np.sqrt(600))
+    sums = drawn.fields[:, [0, 2, 3]] + drawn.couplings[:, [0, 2, 3], 1]  # what the data know
+    alone = machine(0.9 * 3 / 4).fit(X[:, :3])
+    assert sums.std(axis=0) == pytest.approx(alone.field_errors_, rel=0.3)
+    assert np.abs(sums.mean(axis=0) - alone.fields_).max() < 0.3 * alone.field_errors_.min()
     assert drawn.couplings == pytest.approx(drawn.couplings.transpose(0, 2, 1), abs=1e-12)
 
 
@@ -180,7 +190,7 @@ def test_what_has_no_answer():
         for estimator in (machine("auto"), bs.EmpiricalBayes("likelihood")):
             with pytest.raises(bs.exceptions.InputError, match="at least 2 spins"):
                 estimator.fit(ODD[name])
-        with pytest.raises(bs.exceptions.InputError, match="couplings that are not all 0"):
+        with pytest.raises(bs.exceptions.InputError, match="nothing to draw"):
             machine(0.5).fit(ODD[name]).posterior()
 
 
@@ -237,14 +247,44 @@ def test_bursts_are_no_pairwise_model():
     assert bm.certificate_.has_another_state and not bm.certificate_.stays
 
 
-def test_extremes_that_the_data_never_show():
-    certificate = bs.BoltzmannMachine("likelihood").fit(X).certificate_
+def test_rows_with_a_constant_sum():
+    """As where one of four answers is chosen: a hard bound, but the model is finite, and there is no false alarm."""
+    chosen = np.eye(4, dtype=int)[np.random.default_rng(0).integers(0, 4, 300)]
+    for prior in ("gaussian", "laplace"):
+        with pytest.warns(bs.UnseenStatesWarning, match="fixed by design"):
+            bm = bs.BoltzmannMachine("likelihood", prior=prior).fit(chosen)
+        assert bm.certificate_.passed and not bm.certificate_.has_another_state
+        assert np.abs(bm.couplings_).max() < 10 and bm.couplings_[np.triu_indices(4, 1)].max() < -0.5
+    assert np.isfinite(bs.EmpiricalBayes("likelihood").fit(chosen).J_error_)
+
+
+@pytest.mark.parametrize("prior", ["gaussian", "laplace"])
+def test_rare_spins_have_bounded_couplings(prior):
+    rare = np.random.default_rng(2).random((5000, 20)) < 1e-3
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bs.BayesingWarning)
+        bm = bs.BoltzmannMachine("likelihood", prior=prior).fit(rare)
+    assert np.abs(bm.couplings_).max() < 5 and np.abs(bm.fields_).max() < 10
+
+
+def test_what_draws_need():
+    with pytest.raises(ValueError, match='posterior needs method="likelihood": found spectral'):
+        bs.BoltzmannMachine("spectral").fit(X).posterior(1)
+    with pytest.raises(ValueError, match=r'posterior needs prior="gaussian", .*: found laplace'):
+        machine(prior="laplace").fit(X).posterior(1)
+
+
+def test_extremes_that_the_data_never_show(fitted):
+    certificate = fitted.certificate_
     assert certificate.stays and not certificate.has_another_state
     tail = replace(certificate, unseen=6.0, far=0.0)
     assert not tail.stays and not tail.has_another_state
-    assert "6 have more or fewer active spins" in _unseen(N, tail) and "No pairwise model with" in _unseen(
-        N, tail
-    )
+    assert "6 have clearly more or fewer active spins than any of the data" in _unseen(N, tail)
+
+
+def test_a_random_state_of_old():
+    one, other = (machine(random_state=np.random.RandomState(3)).fit(X) for _ in range(2))
+    assert (theta(one) == theta(other)).all()
 
 
 def test_a_strength_whose_draws_leave_the_data_warns(monkeypatch):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Seed = int | np.random.SeedSequence | np.random.Generator | None
+Seed = int | np.random.SeedSequence | np.random.Generator | np.random.RandomState | None
 
 LARGEST_NUMBER = 1e15  # of a coupling, a field, J or gamma: far beyond any use, and nothing overflows
 
@@ -65,8 +65,8 @@ def seed_sequence(seed: Seed, default: int = 0) -> np.random.SeedSequence:
     """What independent streams are spawned from; None is a fixed choice, and a Generator is drawn from."""
     if isinstance(seed, np.random.SeedSequence):
         return np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key)
-    if isinstance(seed, np.random.Generator):
-        return np.random.SeedSequence(int(seed.integers(2**63)))
+    if isinstance(seed, np.random.Generator | np.random.RandomState):
+        return np.random.SeedSequence(int(generator(seed).integers(2**63)))
     generator(seed)
     return np.random.SeedSequence(default if seed is None else seed)
 

@@ -12,10 +12,8 @@ from numpy.typing import ArrayLike
 from ._estimator import SpinEstimator, show
 from .arguments import Seed, count
 from .conditionals import log_conditional
-from .couplings import likelihood
-from .couplings.likelihood import LikelihoodCouplings, PosteriorDraws
+from .couplings.likelihood import LikelihoodCouplings, PosteriorDraws, draws_of
 from .entropy import entropy_of, log_partition_of, multi_information_of
-from .exceptions import InputError, Setting
 from .generator import sample
 from .inference import CouplingAnswer, check_couplings, infer_couplings
 from .ising import IsingModel
@@ -199,16 +197,10 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
     def posterior(self, n_draws: int = 100, seed: Seed = None) -> PosteriorDraws:
         """Draws of all couplings and fields given the data, so that any function of them has an interval.
 
-        For methods that have a posterior of all parameters together. None is a fixed seed.
+        For methods that have a posterior of all parameters together, with a Gaussian prior. None is a fixed seed.
         """
-        found, n_draws = self._fitted.couplings, count("n_draws", n_draws, 1)
-        if not isinstance(found, LikelihoodCouplings):
-            raise InputError(
-                "posterior needs ",
-                Setting("method", likelihood.METHOD.name),
-                f", and couplings that are not all 0: found {self.method_}.",
-            )
-        return found.posterior(n_draws, seed)
+        n_draws = count("n_draws", n_draws, 1)
+        return draws_of(self._fitted.couplings, self.method_, self.prior, n_draws, seed)
 
     def strongest(self, k: int = 10) -> list[Coupling]:
         """The k couplings of largest absolute value, the first the largest; no n x n matrix is formed."""

@@ -134,8 +134,8 @@ class CouplingAnswer:
             found += (BoundWarning(at_bound(self.strength.bound, self.method.name)),)
         elif self.strength.gamma == 0:
             text = (
-                "The data show no couplings: gamma and all couplings are 0. Their errors allow for couplings as "
-                "strong as the error of gamma does."
+                "The data show no couplings: gamma and all couplings are 0. Their errors say how large couplings "
+                "could be without showing in these data."
             )
             found += (BoundWarning(text),)
         return found

@@ -32,10 +32,12 @@ from .population import Population
 
 _SAMPLES = 20  # for each of the data
 _LEAST, _MOST = 20_000, 200_000
+_CHEAP = 20_000_000  # spins of samples that may be more than that
 _LOWER = 128  # chains of a group below beta = 1: half as many as above
 _SWEEPS = 4  # at each beta of the start
 _WARM = 64  # sweeps before samples are taken
 _MOST_THIN = 64
+_APART = 2.0  # times the noise of independent samples
 WITHIN = 1.0  # standard errors, beyond the noise of the samples themselves
 UNSEEN, FAR = 5.0, 1.0  # samples of N in states that the data never show, and far from all that they show
 
@@ -46,11 +48,12 @@ class Certificate:
 
     ``means`` and ``pairs`` are what is missing at the mode, 0 but for noise where the search has arrived;
     ``noise_means`` and ``noise_pairs`` are what the samples themselves are off by. ``pull_means`` and ``pull_pairs``
-    are without the pull of the prior: what users see when they compare averages. ``active`` is the mean number of
+    compare model and data directly, so that they include the bias of the prior. ``active`` is the mean number of
     spins that are +1.
     """
 
     samples: int
+    n_data: int
     means: float
     largest_mean: float
     pairs: float
@@ -61,19 +64,28 @@ class Certificate:
     pull_pairs: float
     active: float
     active_in_data: float
-    unseen: float | None = None  #: Of N samples, those with more or fewer active spins than any of the data.
-    far: float | None = None  #: Of these, those that are further away than the numbers in the data are apart.
+    unseen: float | None = (
+        None  #: Of N samples, those with clearly more or fewer active spins than any of the data.
+    )
+    far: float | None = (
+        None  #: Of these, those outside the range of the data by more than the width of this range.
+    )
 
     @property
     def passed(self) -> bool:
         """Whether means and pairs are within a standard error, beyond the noise of the samples."""
+        return self.within(WITHIN) and self.agreed
+
+    def within(self, errors: float) -> bool:
+        """Whether they are within so many standard errors, beyond the noise of the samples."""
         rest = max(self.means**2 - self.noise_means**2, self.pairs**2 - self.noise_pairs**2)
-        return rest < WITHIN**2 and self.agreed
+        return rest < errors**2
 
     @property
     def agreed(self) -> bool:
-        """Whether independent chains agree."""
-        return max(self.noise_means, self.noise_pairs) < WITHIN
+        """Whether independent chains agree, as well as so many samples can."""
+        expected = math.sqrt(self.n_data / self.samples)
+        return max(self.noise_means, self.noise_pairs) < max(WITHIN, _APART * expected)
 
     @property
     def stays(self) -> bool:
@@ -91,11 +103,12 @@ class Certificate:
         text = (
             f"{self.samples:,} fresh equilibrium samples: means within {self.means:.2g} (largest "
             f"{self.largest_mean:.2g}), pairs within {self.pairs:.2g} ({self.largest_pair:.2g}) standard errors; "
-            f"{self.active:.3g} spins active, in the data {self.active_in_data:.3g}."
+            f"{self.active:.3g} spins active, in the data {self.active_in_data:.3g}: "
+            f"{'passed' if self.passed else 'not passed'}."
         )
         if not self.agreed:
             text += (
-                " Independent chains do not agree: the model has states that chains hardly travel between."
+                " Chains do not agree with each other: the model has states that they hardly travel between."
             )
         return text
 
@@ -121,7 +134,8 @@ def certify(
     population.advance(_WARM // 2)
     slow = slowness([exponents for _, exponents in population.collect(8, 4, 4)])
     thin = min(_MOST_THIN, math.ceil(4 * slow))
-    times = math.ceil(min(max(scale * N, _LEAST), _MOST) / population.size)
+    most = max(_MOST, _CHEAP // n)
+    times = math.ceil(min(max(scale * N, _LEAST), most) / population.size)
     parts = [spins for spins, _ in population.collect(times, thin, thin)]
 
     groups = [Free([part], d, run) for part in parts]
@@ -140,12 +154,14 @@ def certify(
         active = np.concatenate([part.sum(axis=0) for part in parts])
         active = np.rint((active + n) / 2)
         low, high = float(counts.min()), float(counts.max())
+        spread = math.sqrt(float(np.sum(1 - d**2))) / 2  # of the number, if spins were independent
         unseen, far = (
             N * float(np.mean((active > high + margin) | (active < low - margin)))
-            for margin in (1.0, max(high - low, 1.0))
+            for margin in (spread, max(high - low, 3 * spread))
         )
     found = Certificate(
         samples=free.A,
+        n_data=N,
         means=_rms(g / N / of_means),
         largest_mean=float(np.abs(g / N / of_means).max()),
         pairs=_rms(missing),

@@ -1,9 +1,10 @@
 r"""The mode under a Laplace prior, with exact zeros, on a quadratic likelihood.
 
-Around couplings :math:`\bar J` the log likelihood with slopes G is a quadratic, whose curvature H is N W in the basis
-of the metric (:mod:`~bayesing.learning.newton`). The mode of
+Around couplings :math:`\bar J` and fields :math:`\bar b` the log likelihood with slopes G and g is a quadratic. Its
+curvature H is that of the metric (:mod:`~bayesing.learning.newton`), mended in the few directions where samples have
+far more (:mod:`~bayesing.learning.stiff`). The mode of
 
-.. math:: \langle G, x \rangle - \tfrac12 \langle x, H x \rangle - \xi \sum_{i<j} |\bar J_{ij} + x_{ij}|
+.. math:: \langle (G, g), x \rangle - \tfrac12 \langle x, H x \rangle - \xi \sum_{i<j} |\bar J_{ij} + x_{ij}|
 
 is found by accelerated proximal steps (A. Beck and M. Teboulle, *A fast iterative shrinkage-thresholding algorithm*,
 2009) in variables scaled by the diagonal of H: a step along the slope, then every :math:`|J_{ij}|` made smaller by a
@@ -27,67 +28,63 @@ import numpy as np
 from ..types import Array
 from .newton import Metric, Pair
 from .phases import Data, Free
+from .stiff import Stiff, product
 
 _MOST_STEPS = 500
-_NEAR = 0.3  # of the precision of a Gaussian prior: what holds couplings that data hardly determine where they are
-_ACCURACY = 1e-3  # of couplings, in standard deviations of their posterior without a prior
+_NEAR = 0.3  # mu, over the precision of a Gaussian prior
+_ACCURACY = 1e-3  # of couplings and fields, in standard deviations of their posterior without a prior
 
 
-def laplace_mode(
-    data: Data,
-    halves: tuple[Free, Free],
-    at: tuple[Pair, Pair],
-    metric: Metric,
-    J: Array,
-    b: Array,
-    start: Array,
-    xi: float,
-) -> Pair:
-    """Couplings and fields at the mode, given slopes ``at`` J and b of two halves of the samples, without the prior.
+class Quadratic:
+    """The curvature at samples ``free``, for steps to modes under a Laplace prior."""
 
-    The search begins at the couplings ``start``. Fields go along: see :func:`bayesing.learning.newton.direction`.
-    """
-    N, n = data.N, data.n
-    G, g = np.zeros((n, n)), np.zeros(n)
-    for (Ga, ga), other in zip(at, reversed(halves), strict=True):
-        G += (Ga - N * other.pairs_answer(metric.fields(ga))) / 2
-        g += ga / 2
-    found = shrink(G, metric, J, start, xi)
-    answer = sum(half.means_answer(found - J) for half in halves) / 2
-    return found, b + metric.fields(g - N * answer)
+    def __init__(self, data: Data, free: Free, metric: Metric) -> None:
+        self.metric = metric.at(_NEAR * metric.lam)
+        self.stiff = Stiff(data, free, self.metric)
+        P = metric.V**2
+        #: The diagonal of the curvature.
+        self.J: Array = P @ (1 / self.metric.K) @ P.T
+        np.fill_diagonal(self.J, 1.0)
+        self.b: Array = P @ (1 / self.metric.k)
+        self.rate = 1 / self._largest()
 
+    def times(self, J: Array, b: Array) -> Pair:
+        """The curvature times a step."""
+        return product(self.metric, self.stiff, J, b)
 
-def shrink(G: Array, metric: Metric, centre: Array, start: Array, xi: float) -> Array:
-    """The couplings at the mode, for slopes G at the couplings ``centre``, or as near to it as may be."""
-    near = _NEAR * metric.lam
-    curvature, G = metric.N * metric.W + near, G + near * (start - centre)
-    P = metric.V**2
-    D = P @ curvature @ P.T
-    np.fill_diagonal(D, 1.0)
-    rate = 1 / (_largest(metric, curvature, D) * D)
-    J = ahead = start
-    momentum = 1.0
-    for _ in range(_MOST_STEPS):
-        slope = G - metric.rotate(ahead - centre, curvature)
-        moved = ahead + rate * slope
-        new = np.sign(moved) * np.maximum(np.abs(moved) - rate * xi, 0.0)
-        np.fill_diagonal(new, 0)
-        following = (1 + math.sqrt(1 + 4 * momentum**2)) / 2
-        change = new - J
-        ahead = new + (momentum - 1) / following * change
-        J, momentum = new, following
-        if float(np.max(np.abs(change) * np.sqrt(D))) < _ACCURACY:
-            break
-    return (J + J.T) / 2  # equal up to rounding
+    def mode(self, G: Array, g: Array, J: Array, b: Array, start: Array, xi: float) -> Pair:
+        """Couplings and fields at the mode, near the couplings ``start``, for slopes G and g at J and b.
 
+        The slopes are those without the prior of the couplings.
+        """
+        G = G + self.metric.lam * (start - J)
+        x, y = ahead = start, b
+        momentum = 1.0
+        for _ in range(_MOST_STEPS):
+            HJ, Hb = self.times(ahead[0] - J, ahead[1] - b)
+            moved = ahead[0] + self.rate * (G - HJ) / self.J
+            new_x = np.sign(moved) * np.maximum(np.abs(moved) - self.rate * xi / self.J, 0.0)
+            np.fill_diagonal(new_x, 0)
+            new_y = ahead[1] + self.rate * (g - Hb) / self.b
+            following = (1 + math.sqrt(1 + 4 * momentum**2)) / 2
+            dx, dy = new_x - x, new_y - y
+            share = (momentum - 1) / following
+            ahead = new_x + share * dx, new_y + share * dy
+            x, y, momentum = new_x, new_y, following
+            change = max(np.max(np.abs(dx) * np.sqrt(self.J)), np.max(np.abs(dy) * np.sqrt(self.b)))
+            if float(change) < _ACCURACY:
+                break
+        return (x + x.T) / 2, y  # equal up to rounding
 
-def _largest(metric: Metric, curvature: Array, D: Array) -> float:
-    """The largest eigenvalue of the curvature, in variables scaled by its diagonal."""
-    x = np.random.default_rng(0).normal(size=D.shape)
-    x, scale, largest = x + x.T, np.sqrt(D), 1.0
-    np.fill_diagonal(x, 0)
-    for _ in range(20):
-        x = metric.rotate(x / scale, curvature) / scale
-        largest = float(np.linalg.norm(x))
-        x /= largest
-    return 1.1 * largest
+    def _largest(self) -> float:
+        """The largest eigenvalue of the curvature, in variables scaled by its diagonal, and a little more."""
+        rng, scale = np.random.default_rng(0), (np.sqrt(self.J), np.sqrt(self.b))
+        x, y = rng.normal(size=self.J.shape), rng.normal(size=self.b.shape)
+        x, largest = x + x.T, 1.0
+        np.fill_diagonal(x, 0)
+        for _ in range(20):
+            x, y = self.times(x / scale[0], y / scale[1])
+            x, y = x / scale[0], y / scale[1]
+            largest = math.sqrt(float(np.vdot(x, x)) / 2 + float(y @ y))
+            x, y = x / largest, y / largest
+        return 1.1 * largest

@@ -34,7 +34,7 @@ from ..priors import xi
 from ..sampling._gibbs import Single
 from ..threads import Run
 from ..types import Array
-from .laplace import laplace_mode
+from .laplace import Quadratic
 from .newton import (
     HIDDEN,
     LEAST_GAMMA,
@@ -68,6 +68,7 @@ _MUCH = 10.0  # times what the noise of a step hides
 _LONGEST = 0.4  # change of ln gamma at once
 _THIN, _MOST_THIN_EARLY, _MOST_THIN = 2, 8, 64  # sweeps between samples, during the approach, and at the end
 _CLEAR, _MOST_RESTARTS = 6.0, 3  # standard deviations of a slope that should be 0, and how often they matter
+_SEEN = 3.0  # standard deviations of a slope that is more than noise
 _FAR = 4.0  # times the variance of the noise
 _FALL = 20.0  # times as much left to gain after a step as before
 _MOST_FALLS = 8
@@ -77,6 +78,7 @@ _GOAL = (
 )
 _LEAST_AVERAGED = 4_000_000  # spins of these samples, at least
 _MOST_AVERAGED = 400_000  # samples
+_CHEAP = 20_000_000  # spins of samples that may be more than that
 _LEAST_STEPS = 4  # of the average
 _WARM, _DRAWS = 30, 20  # steps before draws tell gamma, and draws that do
 _START = 1.3  # times gamma at the mode: where they begin
@@ -184,7 +186,7 @@ class Learner:
             reach = min(1.5 * reach, 1.0)
             before = self.before(abs(to.signal))
             J, b = self.J + rate * to.J, self.b + rate * to.b
-            self._remember(at, J, b)
+            self._remember(look.free, at, J, b, A)
             if self.infers and left < 10:
                 J = self._infer_gamma(metric, J, *(self.J + half for half in to.halves))
             self.move(J, b)
@@ -217,8 +219,10 @@ class Learner:
 
         It is 0 where the average never settles, and the parameters are then those of the approach.
         """
-        goal = min(max(_GOAL * self.data.N, _LEAST_AVERAGED / self.data.n), _MOST_AVERAGED)
+        N, n = self.data.N, self.data.n
+        goal = min(max(_GOAL * N, _LEAST_AVERAGED / n), max(_MOST_AVERAGED, _CHEAP / n))
         start = self.before(0.0)
+        quadratic = Quadratic(self.data, self.look().free, metric) if laplace else None
         total, count, gain, restarts = 0.0, 0, 1.0, 0
         sums: list[Array] = []
         for _ in range(_PATIENCE):
@@ -236,7 +240,12 @@ class Learner:
             count += 1
             self._pace(slow, _MOST_THIN)
             total += A
-            at = self._quadratic_mode(look, [x / count for x in sums], metric, total, laplace, gain)
+            means = [x / count for x in sums]
+            at = (
+                self._laplace_mode(quadratic, means)
+                if quadratic
+                else self._gaussian_mode(look, means, metric, total, gain)
+            )
             if at is None:
                 gain, total, count, sums = gain / 2, 0.0, 0, []
                 self.come_back(start, 0.0)
@@ -244,7 +253,7 @@ class Learner:
             if laplace:
                 self.last = None
             else:
-                self._remember(own, *at)
+                self._remember(look.free, own, *at, A)
             noise = _FAR * metric.used / total  # of the change of the exponents, by the samples so far
             if not self._towards(look.free, *at, noise):
                 total, count, sums = 0.0, 0, []  # the mode is not where it was thought to be: begin again
@@ -256,17 +265,19 @@ class Learner:
             total = 0.0
         return total
 
-    def _quadratic_mode(
-        self, look: Look, means: list[Array], metric: Metric, total: float, laplace: bool, gain: float
+    def _laplace_mode(self, quadratic: Quadratic, means: list[Array]) -> Pair:
+        """Where the posterior is largest that has the slopes ``means`` of either half at mean parameters."""
+        J, b, Ga, ga, Gb, gb = means
+        return quadratic.mode((Ga + Gb) / 2, (ga + gb) / 2, J, b, self.J, xi(self.gamma, self.n_spins))
+
+    def _gaussian_mode(
+        self, look: Look, means: list[Array], metric: Metric, total: float, gain: float
     ) -> Pair | None:
-        """Where the posterior is largest that has the slopes ``means`` of either half at mean parameters.
+        """The same with a Gaussian prior.
 
         None where there is much more to gain than at the end of the approach: chains have left for another state.
         """
         J, b, Ga, ga, Gb, gb = means
-        if laplace:
-            slope = xi(self.gamma, self.n_spins)
-            return laplace_mode(self.data, look.halves, ((Ga, ga), (Gb, gb)), metric, J, b, self.J, slope)
         at = ((Ga - self.lam * J, ga), (Gb - self.lam * J, gb))
         trust = 1.0 if is_precise(look.halves[0], metric) else self.trust
         to = step(self.data, look.halves, filtered(at, metric, total, 1.0, trust), metric)
@@ -294,14 +305,16 @@ class Learner:
         curvature = self.lam * float(np.vdot(to.J, to.J)) / 2 + float(dh @ dh)
         return length(free.exponents(to.J, to.b), to.signal, self.data.N, curvature)
 
-    def _remember(self, at: tuple[Pair, Pair], J: Array, b: Array) -> None:
-        """The move to these parameters, and the slope along it before it is made."""
+    def _remember(self, free: Free, at: tuple[Pair, Pair], J: Array, b: Array, A: float) -> None:
+        """The move to these parameters, and the slope along it before it is made, if it is more than noise."""
         dJ, db = J - self.J, b - self.b
-        self.last = dJ, db, _along(at, dJ, db)
+        slope = _along(at, dJ, db)
+        noise = self.data.N * math.sqrt(float(free.exponents(dJ, db).var()) / A)
+        self.last = (dJ, db, slope) if slope > _SEEN * noise else None
 
     def _learn_trust(self, at: tuple[Pair, Pair]) -> None:
         """Did the last move go too far, or not far enough? The slope along it, now and before."""
-        if self.last is not None and self.last[2] != 0:
+        if self.last is not None:
             J, b, before = self.last
             best = self.trust * before / max(before - _along(at, J, b), 0.1 * abs(before))
             self.trust = float(np.clip(best, max(0.5 * self.trust, 0.1), min(1.5 * self.trust, 1.0)))

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,6 +60,12 @@ class Metric:
         c, self.V = np.linalg.eigh(free.covariance + _RIDGE * np.eye(len(free.m)))
         self.c = np.maximum(c, _RIDGE / 2)
         self.W = np.maximum(free.fourth(self.V), _FLOOR * np.outer(self.c, self.c))
+
+    def at(self, lam: float) -> Metric:
+        """The same for a prior of another precision."""
+        other = copy(self)
+        other.lam = lam
+        return other
 
     @property
     def K(self) -> Array:

@@ -32,7 +32,6 @@ variance, is biased at any N.
 from __future__ import annotations
 
 import math
-from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,7 +51,8 @@ DRAWS = 220  # steps that count, where gamma is inferred
 _SWEEPS, _LEAST_SWEEPS = 8, 3  # between steps, at the largest rate and at small ones
 _SAMPLES = 0.5  # in a step, for each of the data
 _MOST = 60_000
-_GAIN, _FIRST_GAIN = 0.1, 0.2  # of gamma's steps, and of those before draws count
+_GAIN = 0.1  # of gamma's steps, over Newton's, times the share of gamma that the data tell: noise grows as it falls
+_FIRST_GAIN = 0.2  # before draws count
 _FIRST = 15  # steps before gamma moves
 _LONGEST = 0.1  # change of ln gamma in a step
 _FACTOR = 3.0  # by which gamma may leave that of the mode
@@ -117,16 +117,18 @@ def draw_posterior(
         if count < warm and count % 20 == 19:
             population.retune()
         drift = abs(float(np.mean(free.m - d)))
-        drifted |= drift > max(2 * _DRIFT, _FAR * math.sqrt(float(data.C.sum()) / N) / n)
+        drifted |= drift > max(2 * _DRIFT, _FAR * math.sqrt(max(float(data.C.sum()), 0.0) / N) / n)
         if drifted and infer:
             break
-        metric = _with(metric, n_spins / gamma)
+        metric = metric.at(n_spins / gamma)
         J, b = _autoregress(data, free, J, b, metric, stiff, rate, rng)
         population.change(J, b - J @ d)
         square = float(np.sum(J[upper] ** 2))
         if infer and count >= _FIRST * slower:
             slope = (n_spins / gamma * square - len(upper[0])) / 2  # of the evidence along ln gamma
-            push = (_GAIN if count >= warm else _FIRST_GAIN) / slower * slope / information(metric)
+            known = information(metric)
+            gain = _GAIN * math.sqrt(2 * known / len(upper[0])) if count >= warm else _FIRST_GAIN
+            push = gain / slower * slope / known
             gamma = float(np.clip(gamma * math.exp(np.clip(push, -_LONGEST, _LONGEST)), low, high))
         if count >= warm:
             gammas.append(gamma)
@@ -135,7 +137,7 @@ def draw_posterior(
         heard((count + 1) / total)
     inferred = float(np.mean(gammas)) if gammas and infer else gamma
     lam = n_spins / inferred
-    error = inferred / math.sqrt(information(_with(metric, lam)))
+    error = inferred / math.sqrt(information(metric.at(lam)))
     at_end = bool(infer and gammas) and gammas[-1] >= high / 1.01
     return Draws(
         np.array([J for J, _ in kept]).reshape(-1, n, n),
@@ -145,12 +147,6 @@ def draw_posterior(
         gammas[-1] if at_end else None,
         drifted,
     )
-
-
-def _with(metric: Metric, lam: float) -> Metric:
-    other = copy(metric)
-    other.lam = lam
-    return other
 
 
 def _stiff(data: Data, population: Population, metric: Metric, run: Run) -> Stiff:

@@ -74,6 +74,13 @@ class Stiff:
         return self.unflat(x + self.vectors @ ((self.kappa**-power - 1) * (self.vectors.T @ x)))
 
 
+def product(metric: Metric, stiff: Stiff, J: Array, b: Array) -> Pair:
+    """The curvature of the metric, mended, times a step of couplings and fields."""
+    V, K, k = metric.V, np.sqrt(metric.K), np.sqrt(metric.k)
+    E, e = stiff.mend((V.T @ J @ V) / K, (V.T @ b) / k, power=-1)
+    return metric.rotate(E, 1 / K, within=True), V @ (e / k)
+
+
 def out(metric: Metric, E: Array, e: Array) -> Pair:
     """Couplings and fields of coordinates (E, e)."""
     return metric.rotate(E, np.sqrt(metric.K), within=True), metric.V @ (e * np.sqrt(metric.k))

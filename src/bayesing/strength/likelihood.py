@@ -12,6 +12,7 @@ glass, and for data of another kind than many weak couplings.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,7 +23,11 @@ from ..statistics import SpinStatistics
 from ..threads import workers
 from ._method import Estimate, Method, Options, Statistic
 
+if TYPE_CHECKING:
+    from ..learning.newton import Place
+
 _SEARCH = 0.5  # share of the work that is the search for the mode
+_MORE = 4.0  # times as many draws, at most, where data say little
 
 
 def fit_likelihood(stats: SpinStatistics, options: Options) -> Estimate:
@@ -48,6 +53,7 @@ def fit_likelihood(stats: SpinStatistics, options: Options) -> Estimate:
             n,
             draw,
             run,
+            _draws(mode),
             infer=0.0 if at_zero else 1.0,
             heard=lambda done: heard(_SEARCH, 1 - _SEARCH, done),
         )
@@ -56,12 +62,12 @@ def fit_likelihood(stats: SpinStatistics, options: Options) -> Estimate:
     if len(drawn.h):
         constant = np.delete(fields, stats.varying).sum()
         of_draws = (drawn.h.sum(axis=1) + constant) / n
-    H, H_error = float(of_draws.mean()), float(of_draws.std())
+    H, H_error = float(of_draws.mean()), float(of_draws.std()) if len(drawn.h) else _error_of_mean(mode, n)
     warnings: tuple[Warning, ...] = ()
     if drawn.drifted:
         text = (
-            "The draws have left the data for a state that the data do not show, and gamma is that of the mode "
-            "alone: no pairwise model may describe these data. Think of a common input."
+            "The draws have left the data: they moved to states that the data never show. gamma is that of the mode "
+            "alone. Copies of columns do this, and hidden causes that drive many spins at once."
         )
         warnings = (NotConvergedWarning(text),)
     if at_zero or drawn.drifted:
@@ -69,6 +75,21 @@ def fit_likelihood(stats: SpinStatistics, options: Options) -> Estimate:
         error = mode.gamma / math.sqrt(information(mode.metric))
         return Estimate(gamma, error, H, H_error, warnings=warnings)
     return Estimate(drawn.gamma, drawn.gamma_error, H, H_error, bound=drawn.bound, warnings=warnings)
+
+
+def _draws(mode: Place) -> int:
+    """So many that their noise is small beside the error of gamma, which it exceeds where data say little."""
+    from ..learning.posterior import DRAWS, information
+
+    n = len(mode.h)
+    share = 4 * information(mode.metric) / (n * (n - 1))  # mean square of 1 - lambda K
+    return round(DRAWS * min(max(0.25 / share, 1.0), _MORE))
+
+
+def _error_of_mean(mode: Place, n: int) -> float:
+    """Of the mean field, by the curvature at the mode."""
+    ones = np.ones(len(mode.h))
+    return math.sqrt(float(ones @ mode.metric.fields(ones))) / n
 
 
 def _statistic(found: Estimate, gamma: float, options: Options) -> Statistic:
