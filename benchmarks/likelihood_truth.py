@@ -188,7 +188,7 @@ def strength(s: Settings, J: float, H: float, N: int, repeat: int) -> Iterator[R
         eb = fitted(sim.spins, method)
         elapsed = time.perf_counter() - start
         yield row | {"method": method, "estimate": eb.J_, "error": eb.J_error_, "seconds": elapsed}
-    if repeat == 0 and H == 0:
+    if repeat == 0 and H == 0 and s.calibrated >= J:
         start = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", bs.BayesingWarning)

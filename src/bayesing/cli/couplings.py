@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.option("--gamma", default=AUTO, show_default=True, help="Strength of the couplings, J^2, or auto.")
 @click.option("--matrix", is_flag=True, help="Write the n x n matrix instead of a list of pairs.")
 @reading_options
-@click.option("--seed", type=int, default=None, help="Seed of gamma, for many spins.")
+@click.option("--seed", type=int, default=None, help="Seed of methods that draw random numbers.")
 @json_option
 @force_option
 def couplings(

@@ -125,25 +125,31 @@ def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> Likelihood
         return no_couplings(stats, given)
     data = Data.of(stats.kept)
     laplace, progress = options.prior == "laplace", options.progress
-    search, *checks = seed_sequence(options.seed).spawn(1 + _MOST_TRIES)
+    search, *checks, again = seed_sequence(options.seed).spawn(2 + _MOST_TRIES)
 
     def heard(share: float) -> None:
         if progress:
             progress(0.9 * share, 1.0)
 
     with workers() as run:
-        mode, learner = find_mode(data, given.gamma if given else None, n, search, run, laplace, heard)
+        gamma = given.gamma if given else None
+        mode, learner = find_mode(data, gamma, n, search, run, laplace, heard)
         if given is None and mode.gamma <= 1.01 * LEAST_GAMMA:
             strength = Strength(0.0, _error_at_zero(mode, n))
             return no_couplings(stats, strength, math.inf)
-        lam, slope = n / mode.gamma, xi(mode.gamma, n)
         tries: list[tuple[Certificate, Free, Mode]] = []
         for check in checks:
-            pull = np.where(mode.J == 0, slope, -slope * np.sign(mode.J)) if laplace else -lam * mode.J
+            pull = _pull(mode, n, laplace)
             tries.append((*certify(data, mode.J, mode.h, pull, check, run, stats.kept.active), mode))
-            if tries[-1][0].within(_AIM) or not mode.settled:
+            found = tries[-1][0]
+            if found.within(_AIM) and found.agreed:
                 break
-            mode = go_on(learner, mode, laplace)
+            if mode.settled and found.agreed:
+                mode = go_on(learner, mode, laplace)
+            elif len(tries) == 1:  # lost: another way may lead there
+                mode, learner = find_mode(data, gamma, n, again, run, laplace)
+            else:
+                break
         certificate, free, mode = min(tries, key=lambda found: found[0].means + found[0].pairs)
         errors, of_fields = posterior_errors(data, free, mode.metric, run)
     if progress:
@@ -154,7 +160,7 @@ def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> Likelihood
         matrix=embed(mode.J, varying, n),
         errors=embed(errors, varying, n, math.sqrt(mode.gamma / n)),
         fields=fields,
-        penalty=slope if laplace else lam,
+        penalty=xi(mode.gamma, n) if laplace else n / mode.gamma,
         warnings=_warnings(stats.N, mode, certificate),
         field_errors=field_errors,
         strength=given or Strength(mode.gamma, mode.gamma / math.sqrt(information(mode.metric))),
@@ -163,6 +169,14 @@ def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> Likelihood
         mode=mode,
         varying=varying,
     )
+
+
+def _pull(mode: Mode, n: int, laplace: bool) -> Array:
+    """The slope of the log prior of the couplings, or its bound where they are 0."""
+    if not laplace:
+        return -n / mode.gamma * mode.J
+    slope = xi(mode.gamma, n)
+    return np.where(mode.J == 0, slope, -slope * np.sign(mode.J))
 
 
 def _error_at_zero(mode: Mode, n: int) -> float:
@@ -186,7 +200,7 @@ def _warnings(N: int, mode: Mode, certificate: Certificate) -> tuple[Warning, ..
                 f"The search has not arrived: try another random_state, or a gamma below {mode.gamma:.2g}."
             )
         found.append(NotConvergedWarning(f"{certificate.sentence} {advice}"))
-    if not certificate.stays:
+    if certificate.has_another_state or (certificate.passed and not certificate.stays):
         found.append(UnseenStatesWarning(_unseen(N, certificate)))
     return tuple(found)
 
