@@ -44,6 +44,7 @@ LEARNING = [
     "stiff",
     "laplace",
     "posterior",
+    "scale",
     "mode",
     "errors",
     "certificate",

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from bayesing.learning.mode import LEAST_GAMMA, MOST_GAMMA, Learner, find_mode, fixed_point
-from bayesing.learning.newton import Metric
+from bayesing.learning.mode import Learner, find_mode
+from bayesing.learning.newton import LEAST_GAMMA, MOST_GAMMA, Metric
 from bayesing.learning.phases import Data, Free
+from bayesing.learning.scale import fixed_point
 
 from samples import draw_exactly, in_turn, random_model, stats, without_noise
 from slow import Posterior, pack

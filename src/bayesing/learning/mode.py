@@ -57,6 +57,7 @@ from .newton import (
 from .phases import Data, Free
 from .population import Population, worth
 from .posterior import draw_posterior
+from .scale import fixed_point
 
 GAMMA = 0.3  # to start from
 _SAMPLES = 2  # in a step, for each parameter that data determine; 1 where there is much to gain
@@ -360,30 +361,6 @@ class Learner:
 def _along(at: tuple[Pair, Pair], J: Array, b: Array) -> float:
     """The slope along a move, by all samples."""
     return sum(inner(*half, J, b) for half in at) / 2
-
-
-def fixed_point(metric: Metric, a: Array, b: Array, n_spins: int) -> float:
-    r"""gamma = n <J^2> / (1 - n <Var J>/gamma), for couplings that halves of the samples give at the metric's gamma.
-
-    Their product has no noise in it. On a quadratic posterior the couplings in the basis of the metric go with
-    1/(N W + n/gamma).
-    """
-    V, curvature, lam = metric.V, metric.N * metric.W, metric.lam
-    square = (V.T @ a @ V) * (V.T @ b @ V)
-    pairs = len(V) * (len(V) - 1)
-    P = V**2
-    both = P.T @ P
-    gamma = n_spins / lam
-    for _ in range(100):
-        K = 1 / (curvature + n_spins / gamma)
-        mean_square = float(np.sum(square * ((curvature + lam) * K) ** 2)) / pairs
-        variance = float(K.sum() - np.vdot(K, both)) / pairs
-        used = max(1 - n_spins / gamma * variance, 1e-3)
-        new = float(np.clip(n_spins * mean_square / used, LEAST_GAMMA, MOST_GAMMA))
-        gamma, change = new, abs(math.log(new / gamma))
-        if change < 1e-4:
-            break
-    return gamma
 
 
 def find_mode(
