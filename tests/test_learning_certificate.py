@@ -140,6 +140,21 @@ def test_states_that_the_data_never_show():
     assert N * share > 2 * UNSEEN and not found.stays and found.passed
 
 
+def test_states_far_from_the_data():
+    """Out of their range by more than its width, and by more than independent spins vary."""
+    states, model = all_states(n), bs.IsingModel(J, h)
+    p = np.exp(-model.energy(states) - model.log_partition())
+    active = (states > 0).sum(axis=1)
+    spread = np.sqrt(np.sum(1 - X.mean(axis=0) ** 2)) / 2
+    for low, high in ((0, 1), (0, 0)):
+        margin = max(high - low, 3 * spread)
+        near, far = (p[active > high + m].sum() for m in (spread, margin))
+        found = certificate(J, counts=np.array([low, high]))
+        assert found.unseen == pytest.approx(N * near, abs=4 * N * np.sqrt(near / found.samples))
+        assert found.far == pytest.approx(N * far, abs=4 * N * np.sqrt(far / found.samples))
+        assert 0 < far < near / 2 and found.has_another_state == (N * far >= 1)
+
+
 def test_words():
     right = Certificate(20_480, 1000, 0.5, 1.2, 0.4, 1.1, 0.1, 0.1, 0.5, 0.5, 3.2, 3.25)
     assert right.passed and right.agreed

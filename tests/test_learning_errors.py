@@ -32,6 +32,16 @@ def test_few_spins(n, N, J):
     assert (found == found.T).all() and not np.diagonal(found).any()
 
 
+def test_some_of_many_samples(monkeypatch):
+    """Enough are taken for the matrix, spread over all of them."""
+    monkeypatch.setattr(errors, "_LEAST", 3000)
+    data, free, metric, (couplings, fields) = prepared(6, 3000, 1.0)
+    found, of_fields = posterior_errors(data, free, metric, in_turn)
+    off = ~np.eye(6, dtype=bool)
+    assert np.median(found[off] / couplings[off]) == pytest.approx(1, abs=0.05)
+    assert np.median(of_fields / fields) == pytest.approx(1, abs=0.05)
+
+
 def test_many_weak_couplings(monkeypatch):
     """The metric, which has them for many spins."""
     monkeypatch.setattr(errors, "MOST_SPINS", 5)

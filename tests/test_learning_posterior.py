@@ -144,6 +144,25 @@ def test_a_step_goes_along_the_slope_and_adds_noise(rate):
         assert dJ[:, i, j].var() == pytest.approx(variance, rel=4.5 * np.sqrt(2 / draws))
 
 
+class Still:
+    """Random numbers without randomness."""
+
+    def normal(self, size):
+        return np.zeros(size)
+
+
+def test_slopes_along_stiff_directions_are_mended():
+    """Divided by their curvature: a step makes up for the share ``rate`` of the deviation in every direction."""
+    stiff, J, b = Stiff(DATA, FREE, METRIC), MODEL.couplings, MODEL.fields + MODEL.couplings @ DATA.d
+    stiff.kappa = np.linspace(2, 5, len(stiff.kappa))
+    x = stiff.flat(*into(METRIC, *slopes(DATA, FREE, J, MODEL.fields, METRIC.lam)))
+    for kappa, v in zip(stiff.kappa, stiff.vectors.T, strict=True):
+        x = x - (1 - 1 / kappa) * (v @ x) * v
+    dJ, db = out(METRIC, *stiff.unflat(0.4 * x))
+    moved = _autoregress(DATA, FREE, J, b, METRIC, stiff, 0.4, Still())
+    assert moved[0] == pytest.approx(J + dJ, abs=1e-9) and moved[1] == pytest.approx(b + db, abs=1e-9)
+
+
 def test_information():
     share = [(1 - METRIC.lam / (N * METRIC.W[k, m] + METRIC.lam)) ** 2 for k in range(n) for m in range(k)]
     assert information(METRIC) == pytest.approx(sum(share) / 2)
