@@ -34,12 +34,12 @@ def test_few_spins(n, N, J):
 
 def test_some_of_many_samples(monkeypatch):
     """Enough are taken for the matrix, spread over all of them."""
-    monkeypatch.setattr(errors, "_LEAST", 3000)
+    monkeypatch.setattr(errors, "_LEAST", 12_000)
     data, free, metric, (couplings, fields) = prepared(6, 3000, 1.0)
     found, of_fields = posterior_errors(data, free, metric, in_turn)
     off = ~np.eye(6, dtype=bool)
-    assert np.median(found[off] / couplings[off]) == pytest.approx(1, abs=0.05)
-    assert np.median(of_fields / fields) == pytest.approx(1, abs=0.05)
+    assert np.median(found[off] / couplings[off]) == pytest.approx(1, abs=0.1)
+    assert np.median(of_fields / fields) == pytest.approx(1, abs=0.1)
 
 
 def test_many_weak_couplings(monkeypatch):
