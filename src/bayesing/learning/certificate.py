@@ -32,7 +32,7 @@ from .population import Population
 
 _SAMPLES = 20  # for each of the data
 _LEAST, _MOST = 20_000, 200_000
-_CHEAP = 20_000_000  # spins of samples that may be more than that
+_CHEAP = 5_000_000  # spins of samples that may be more than that
 _LOWER = 128  # chains of a group below beta = 1: half as many as above
 _SWEEPS = 4  # at each beta of the start
 _WARM = 64  # sweeps before samples are taken
