@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from ._estimator import SpinEstimator, show
 from .arguments import Seed, count
-from .conditionals import log_conditional
+from .conditionals import fields_of, log_conditional
 from .couplings.likelihood import LikelihoodCouplings, PosteriorDraws, draws_of
 from .entropy import entropy_of, log_partition_of, multi_information_of
 from .generator import sample
@@ -23,6 +23,7 @@ from .types import Array, Heard, Spins
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .check import Check
     from .learning.certificate import Certificate
 
 
@@ -142,6 +143,18 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
         """How well samples of the fit reproduce means and pairs of the data, of methods that sample."""
         found = self._fitted.couplings
         return found.certificate if isinstance(found, LikelihoodCouplings) else None
+
+    @property
+    def check_(self) -> Check | None:
+        """Whether samples of the model look like the data; None beyond 5000 spins."""
+        return self._fitted.check
+
+    def check(self, X: ArrayLike | SpinStatistics) -> Check:
+        """Whether samples of the model look like other data than those of the fit."""
+        from .check import THOROUGH, check
+
+        data = self._meet_again(X)
+        return check(self.model_, data, THOROUGH, fields_of(data.sums, data.N))
 
     @property
     def gamma_(self) -> float | None:

@@ -10,30 +10,41 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import couplings, strength
 from .arguments import Seed
+from .conditionals import fields_of
 from .couplings import CouplingMethod, CouplingOptions, Couplings, Strength
 from .couplings.spectral import SpectralCouplings
+from .diagnosis import MEAN, Reason, doubts, is_mean_alone, is_ordered
 from .exceptions import InputError
+from .ising import IsingModel
 from .moments import SpinMoments
 from .replica import NEAR, stability
 from .statistics import SpinStatistics
 from .strength import Estimate, Method, Options
 from .strength import pseudolikelihood as regressions
+from .strength.spectral import fit_spectral
 from .strength.susceptibility import fit_susceptibility
 from .threads import threads_for
 from .types import Heard
+from .weak import signs_of
+
+if TYPE_CHECKING:
+    from .check import Check
 
 AUTO = "auto"
 QUICK = "spectral"  # couplings of data of any size: one decomposition of a matrix
 THOROUGH = "pseudolikelihood"  # couplings that are strong, or seen in many samples: a search
 LARGEST_SPECTRUM = 5000  # min(n, N) up to which an eigendecomposition is a matter of a minute
 MOST_SPINS = 5000  # for pseudo-likelihood, whose search holds some twenty matrices
+MOST_CHECKED = 5000  # spins, whose couplings are one matrix
+MOST_LEARNT = 200  # spins for the true likelihood, which takes a minute for them
+_LEAST_FOR_DOUBT = 10  # samples from which data can look odd
 STRONG = 0.5  # a standardised coupling from which "spectral", an expansion in weak ones, is worse
 BIASED = 0.2  # its bias relative to its errors from which it is worse, because samples are many
 RUNAWAY = 1.2  # J over that of "pseudolikelihood"
@@ -48,12 +59,16 @@ S = TypeVar("S")
 
 @dataclass(frozen=True)
 class Rule(Generic[S]):
-    """When, which method, and why: ``when`` in words for the documentation, ``applies`` and ``reason`` for data."""
+    """When, which method, and why: ``when`` in words for the documentation, ``applies`` and ``reason`` for data.
+
+    ``mean_coupling`` says that a mean coupling is estimated, asked for or not.
+    """
 
     when: str
     method: str
     applies: Callable[[S], bool]
     reason: Callable[[S], str]
+    mean_coupling: bool = False
 
 
 def find(methods: tuple[M, ...], name: Any) -> M:
@@ -78,8 +93,32 @@ class StrengthSituation:
     def fit(self, name: str) -> Estimate:
         """What a method finds."""
         if name not in self._fits:
-            self._fits[name] = find(strength.METHODS, name).fit(self.stats, self.options)
+            method, options = find(strength.METHODS, name), self.options
+            if method.any_kind:
+                options = options._replace(doubted=bool(self.doubts))
+            self._fits[name] = method.fit(self.stats, options)
         return self._fits[name]
+
+    def with_mean_coupling(self) -> StrengthSituation:
+        """The same data, and a mean coupling estimated; what was found of the data stays."""
+        other = StrengthSituation(self.stats, self.options._replace(mean_coupling=True))
+        other.__dict__["doubts"] = self.doubts
+        return other
+
+    @cached_property
+    def doubts(self) -> tuple[Reason, ...]:
+        """In what the data are not those of many weak couplings, as far as there are enough to tell."""
+        stats = self.stats
+        if stats.N < _LEAST_FOR_DOUBT:
+            return ()
+        affordable = min(stats.n, stats.N) <= LARGEST_SPECTRUM
+        return doubts(signs_of(stats, fit_spectral(stats) if affordable else None, MEAN))
+
+    @property
+    def learns(self) -> bool:
+        """Whether "likelihood" is to be had: in a minute, and with a prior that it has."""
+        method = find(strength.METHODS, "likelihood")
+        return self.stats.n <= MOST_LEARNT and self.options.prior in method.priors
 
     @cached_property
     def inverts(self) -> bool:
@@ -96,16 +135,21 @@ class StrengthSituation:
         return True
 
     @property
+    def in_glass(self) -> bool:
+        """Whether the J of closed forms lies in the spin glass."""
+        found = self.fit("inversion" if self.inverts else "spectral")
+        return found.bound is None and found.gamma * stability(self.stats.moments) >= 1
+
+    @property
     def runs_away(self) -> bool:
         """Whether J is far above that of the regressions of a few spins.
 
         Deep in the spin glass a mode that hardly moves makes "spectral" and "inversion" several times too large, in
         one data set of three. "pseudolikelihood" is a fifth too large there, in all of them.
         """
-        found = self.fit("inversion" if self.inverts else "spectral")
-        known = found.bound is not None or self.options.mean_coupling or self.stats.rows is None
-        if known or found.gamma * stability(self.stats.moments) < 1:
+        if not self.in_glass or self.options.mean_coupling or self.stats.rows is None:
             return False
+        found = self.fit("inversion" if self.inverts else "spectral")
         with threads_for(self.stats.n):
             few = regressions.fit_pseudolikelihood(self.stats, _FOR_RUNAWAY, 0)
         return found.gamma > RUNAWAY**2 * few.gamma
@@ -130,6 +174,25 @@ STRENGTH: tuple[Rule[StrengthSituation], ...] = (
         "susceptibility",
         lambda s: min(s.stats.n, s.stats.N) > LARGEST_SPECTRUM,
         lambda s: f"an eigendecomposition beyond {LARGEST_SPECTRUM} would take long",
+    ),
+    Rule(
+        f"a mean correlation that a mean coupling explains: $|z| > {MEAN:g}$, and nothing else is odd",
+        "spectral",
+        lambda s: is_mean_alone(s.doubts),
+        lambda s: f"correlations have a mean, z = {s.doubts[0].value:.2g}, which a mean coupling explains",
+        mean_coupling=True,
+    ),
+    Rule(
+        f"the tests of the page *Data of another kind* say so, up to {MOST_LEARNT} spins",
+        "likelihood",
+        lambda s: bool(s.doubts) and s.learns,
+        lambda s: "the data are not of many weak couplings, the theory behind closed forms",
+    ),
+    Rule(
+        f"the $J$ of the rules below lies in the spin glass, up to {MOST_LEARNT} spins",
+        "likelihood",
+        lambda s: s.in_glass and s.learns,
+        lambda s: "it holds in the spin glass, where closed forms end",
     ),
     Rule(
         f"the $J$ of the rules below lies in the spin glass, and is more than {RUNAWAY:g} times the $J$ of "
@@ -189,6 +252,7 @@ class CouplingSituation:
     ) -> None:
         self.stats, self.prior, self.gamma, self.seed, self.progress = stats, prior, gamma, seed, progress
         self._fits: dict[str, tuple[Couplings, Strength | None]] = {}
+        self._checks: dict[str, Check | None] = {}
 
     def fit(self, name: str) -> tuple[Couplings, Strength | None]:
         """What a method finds, and the strength of its prior, if it has one."""
@@ -199,6 +263,44 @@ class CouplingSituation:
             found = method.fit(self.stats, CouplingOptions(given, self.prior, self.seed, self.progress))
             self._fits[name] = found, given or found.strength
         return self._fits[name]
+
+    @cached_property
+    def doubts(self) -> tuple[Reason, ...]:
+        """In what the data are not those of many weak couplings."""
+        return StrengthSituation(self.stats, Options()).doubts
+
+    def check(self, name: str) -> Check | None:
+        """Whether samples of the model that a method finds look like the data; None beyond what can be sampled."""
+        if name not in self._checks:
+            self._checks[name] = self._check(name) if self.stats.n <= MOST_CHECKED else None
+        return self._checks[name]
+
+    def _check(self, name: str) -> Check:
+        from .check import THOROUGH, check, quick  # where it is needed, for kernels take time to load
+
+        stats, found = self.stats, self.fit(name)[0]
+        effort = THOROUGH if find(couplings.METHODS, name).searches else quick(stats.n, stats.N)
+        model = IsingModel(found.rows()[0], found.fields)
+        return check(model, stats, effort, fields_of(stats.sums, stats.N))
+
+    @cached_property
+    def cheap(self) -> Rule[CouplingSituation]:
+        """The rule that decides between methods that do not sample."""
+        return first(CHEAP, self)
+
+    @property
+    def learns(self) -> bool:
+        """Whether "likelihood" is to be had: in a minute, and from enough samples."""
+        least = find(couplings.METHODS, "likelihood").least_samples
+        return self.stats.n <= MOST_LEARNT and self.stats.N >= least
+
+    @property
+    def fails(self) -> bool:
+        """Whether the couplings of the cheap method fail their check, and "likelihood" is to be had."""
+        if not self.learns:
+            return False
+        found = self.check(self.cheap.method)
+        return found is not None and not found.passed
 
     @property
     def distance(self) -> float:
@@ -233,8 +335,8 @@ class CouplingSituation:
         return Strength(found.gamma, found.gamma_error, found.bound)
 
 
-#: The rules of "auto" for the couplings.
-COUPLINGS: tuple[Rule[CouplingSituation], ...] = (
+#: The rules of "auto" for the couplings, as long as their samples look like the data.
+CHEAP: tuple[Rule[CouplingSituation], ...] = (
     Rule(
         "a Laplace prior",
         "pseudolikelihood",
@@ -252,6 +354,12 @@ COUPLINGS: tuple[Rule[CouplingSituation], ...] = (
         "spectral",
         lambda s: s.stats.rows is None,
         lambda s: "sums and products are enough for it",
+    ),
+    Rule(
+        "the tests of the page *Data of another kind* find more than a mean coupling",
+        "pseudolikelihood",
+        lambda s: bool(s.doubts) and not is_mean_alone(s.doubts),
+        lambda s: "the data are not of many weak couplings",
     ),
     Rule(
         f'$1 - \\gamma r$ by "spectral" of {NEAR:g} or less',
@@ -280,6 +388,23 @@ COUPLINGS: tuple[Rule[CouplingSituation], ...] = (
         lambda s: True,
         lambda s: f"couplings are many and weak, 1 - gamma r = {s.distance:.2f}",
     ),
+)
+
+#: The rules of "auto" for the couplings.
+COUPLINGS: tuple[Rule[CouplingSituation], ...] = (
+    Rule(
+        f"spins that align by themselves, up to {MOST_LEARNT} of them",
+        "likelihood",
+        lambda s: s.learns and is_ordered(s.doubts),
+        lambda s: "spins align by themselves, and conditionals do not see how much each ordered state weighs",
+    ),
+    Rule(
+        f"samples of the model by the rules below do not look like the data, up to {MOST_LEARNT} spins",
+        "likelihood",
+        lambda s: s.fails,
+        lambda s: f"samples of the model by {s.cheap.method} do not look like the data",
+    ),
+    *CHEAP,
 )
 
 

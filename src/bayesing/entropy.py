@@ -52,7 +52,10 @@ APART = 4.0  # standard errors between two values of ln Z
 
 
 def log_partition_of(
-    model: IsingModel, n_chains: int = 1000, seed: Seed = None, base: ArrayLike | None = None
+    model: IsingModel,
+    n_chains: int = 1000,
+    seed: Seed = None,
+    base: ArrayLike | None = None,
 ) -> tuple[float, float]:
     """ln Z and its standard error, which is 0 for up to 20 spins.
 
@@ -62,7 +65,7 @@ def log_partition_of(
     """
     if _is_exact(model, n_chains, seed):
         return model.log_partition(), 0.0
-    found = _annealed(model, n_chains, seed, base, sweeps=0)
+    found = annealed(model, n_chains, seed, base, sweeps=0)
     return found.log_partition, found.error(found.shares)
 
 
@@ -72,7 +75,7 @@ def entropy_of(
     """The entropy and its standard error, which is 0 for up to 20 spins."""
     if _is_exact(model, n_chains, seed):
         return model.entropy(), 0.0
-    found = _annealed(model, n_chains, seed, base, SWEEPS)
+    found = annealed(model, n_chains, seed, base, SWEEPS)
     return found.entropy, found.error(found.to_entropy)
 
 
@@ -82,7 +85,7 @@ def multi_information_of(
     """The multi-information and its standard error, which is 0 for up to 20 spins."""
     if _is_exact(model, n_chains, seed):
         return entropy_of_means(model.means()) - model.entropy(), 0.0
-    found = _annealed(model, n_chains, seed, base, SWEEPS)
+    found = annealed(model, n_chains, seed, base, SWEEPS)
     m = found.shares @ found.spins
     varies = np.abs(m) < 1
     m = m[varies]
@@ -102,7 +105,7 @@ def entropy_of_means(means: Array) -> float:
     return float((entr(p) + entr(1 - p)).sum())
 
 
-class _Pool(NamedTuple):
+class Pool(NamedTuple):
     """Chains, the first ``n_first`` from another start than the rest: their shares in Z, and their averages."""
 
     log_partition: float
@@ -136,9 +139,16 @@ def _is_exact(model: IsingModel, n_chains: int, seed: Seed) -> bool:
     return model.n_spins <= MAX_EXACT
 
 
-def _annealed(model: IsingModel, n_chains: int, seed: Seed, base: ArrayLike | None, sweeps: int) -> _Pool:
+def annealed(
+    model: IsingModel,
+    n_chains: int,
+    seed: Seed,
+    base: ArrayLike | None,
+    sweeps: int,
+    beta_step: float = BETA_STEP,
+) -> Pool:
     """Chains from uniform spins or, if there is a base, from whatever start is to be believed."""
-    betas, rng = schedule(BETA_STEP, 1, sweeps), generator(seed)
+    betas, rng = schedule(beta_step, 1, sweeps), generator(seed)
     if base is None:
         return _together([anneal(model, n_chains, betas, rng, averages=True)])
     half = n_chains // 2
@@ -151,7 +161,7 @@ def _annealed(model: IsingModel, n_chains: int, seed: Seed, base: ArrayLike | No
     return both if errors[0] <= errors[1] else alone
 
 
-def _together(samples: list[AnnealedSample]) -> _Pool:
+def _together(samples: list[AnnealedSample]) -> Pool:
     """Chains of one start, or of two: of the second only those that are far from all of the first, along its base."""
     logs = [sample.log_weights + (sample.log_partition - logsumexp(sample.log_weights)) for sample in samples]
     if len(samples) > 1:
@@ -161,7 +171,7 @@ def _together(samples: list[AnnealedSample]) -> _Pool:
     all_logs = np.concatenate(logs)
     log_partition = float(logsumexp(all_logs))
     averages = [sample.averages for sample in samples if sample.averages]
-    return _Pool(
+    return Pool(
         log_partition,
         np.exp(all_logs - log_partition),
         np.concatenate([part.exponents for part in averages]),

@@ -148,6 +148,14 @@ class UnseenStatesWarning(BayesingWarning):
     """A model that has the correlations of the data also has states that the data never show."""
 
 
+class AnotherKindWarning(BayesingWarning):
+    """An estimate rests on a theory that does not hold for these data."""
+
+
+class CheckWarning(BayesingWarning):
+    """Samples of a fitted model do not look like the data."""
+
+
 class LaplaceWarning(BayesingWarning):
     """The condition under which the Laplace prior gives the Gaussian result does not hold."""
 

@@ -9,20 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import couplings, strength
 from .arguments import Seed, number
 from .choice import AUTO, COUPLINGS, STRENGTH, CouplingSituation, StrengthSituation, find, first
 from .conditionals import fields_of
 from .couplings import CouplingMethod, Couplings, Strength
-from .diagnosis import Diagnosis, Phase, at_bound, diagnose, regime
-from .exceptions import BoundWarning, InputError, SaturationWarning, Setting
+from .diagnosis import Diagnosis, Phase, diagnose
+from .exceptions import AnotherKindWarning, BoundWarning, CheckWarning, InputError, SaturationWarning, Setting
 from .moments import SpinMoments
 from .priors import check_prior_name
 from .statistics import SpinStatistics
 from .strength import Estimate, Method, Options
 from .types import Array, Heard, Indices
+from .words import at_bound, distrust, regime
+
+if TYPE_CHECKING:
+    from .check import Check
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +55,8 @@ class StrengthAnswer:
         if self.diagnosis.phase is Phase.EDGE:
             others = quoted_names([method.name for method in strength.METHODS if not method.saturates])
             found += (SaturationWarning(f"The data lie {self.regime}. Try {others}."),)
-        return found
+        doubt = distrust(self.diagnosis, self.method.name)
+        return (*found, AnotherKindWarning(doubt)) if doubt else found
 
 
 def infer_strength(
@@ -73,10 +78,12 @@ def infer_strength(
         method, reason = rule.method, rule.reason(situation)
         if mean_coupling and not find(strength.METHODS, method).mean_coupling:
             raise InputError(f"mean_coupling=True needs at least 4 samples: found {data.N}.")
+        if rule.mean_coupling:
+            situation = situation.with_mean_coupling()
     chosen = find(strength.METHODS, method)
     _check_data(chosen, data)
-    estimate = situation.fit(method)
-    diagnosis = diagnose(estimate, chosen, data.moments)
+    estimate, options = situation.fit(method), situation.options
+    diagnosis = diagnose(estimate, chosen, data.moments, situation.doubts, options.mean_coupling)
     return StrengthAnswer(estimate, chosen, reason, data.moments, diagnosis, options, by_rule)
 
 
@@ -99,7 +106,8 @@ def check_strength(method: Any, options: Options) -> None:
 class CouplingAnswer:
     """Which couplings: with errors, by which method and why, and the strength of the prior, if there is one.
 
-    ``base`` are the fields of independent spins with the means of the data.
+    ``base`` are the fields of independent spins with the means of the data. ``check`` says whether samples of the
+    model look like the data; it is None for more spins than can be sampled.
     """
 
     couplings: Couplings
@@ -107,6 +115,7 @@ class CouplingAnswer:
     method: CouplingMethod
     reason: str
     base: Array | None = None
+    check: Check | None = None
 
     @cached_property
     def matrices(self) -> tuple[Array, Array]:
@@ -128,6 +137,8 @@ class CouplingAnswer:
     def warnings(self) -> tuple[Warning, ...]:
         """What the method had to say, and what is to be said of gamma."""
         found = self.couplings.warnings
+        if self.check is not None and not self.check.passed:
+            found += (CheckWarning(self.check.sentence),)
         if self.strength is None:
             return found
         if self.strength.bound:
@@ -159,7 +170,8 @@ def infer_couplings(
     chosen = find(couplings.METHODS, method)
     _check_data(chosen, data, infers=situation.gamma is None)
     found, given = situation.fit(method)
-    return CouplingAnswer(found, given, chosen, reason, fields_of(data.sums, data.N))
+    base = fields_of(data.sums, data.N)
+    return CouplingAnswer(found, given, chosen, reason, base, situation.check(method))
 
 
 def check_couplings(method: Any, prior: str, gamma: Any) -> float | None:

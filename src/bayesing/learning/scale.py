@@ -5,6 +5,16 @@ of a quadratic posterior is largest where :math:`\gamma = n \langle J^2 + \opera
 MacKay's form, which converges faster,
 
 .. math:: \gamma = \frac{n \langle J^2 \rangle}{1 - n \langle \operatorname{Var} J \rangle / \gamma} .
+
+**Without the prior's pull.** All of this takes couplings to be Gaussian. If most are 0 and few are large, gamma is
+still to be n times their mean square, but the evidence weighs pairs by how well they are known, and those may be the
+coupled ones. A mode at a far larger gamma' hardly feels the prior. With its couplings J and variances V, the share of
+the prior is :math:`k = V n/\gamma'`, and :math:`J/(1-k)` of variance :math:`V/(1-k)` is what the data alone say of
+a coupling:
+
+.. math:: \gamma = n \frac{\sum_{i<j} (1-k)^2 [J^2/(1-k)^2 - V/(1-k)]}{\sum_{i<j} (1-k)^2} ,
+
+with weights that leave out pairs of which the data say nothing. Its error is that of a weighted mean over pairs.
 """
 
 from __future__ import annotations
@@ -14,7 +24,9 @@ import math
 import numpy as np
 
 from ..types import Array
-from .newton import LEAST_GAMMA, MOST_GAMMA, Metric
+from .newton import LEAST_GAMMA, MOST_GAMMA, Metric, Place
+
+FREE = 4.0  # times gamma, at which a mode hardly feels the prior
 
 
 def fixed_point(metric: Metric, a: Array, b: Array, n_spins: int) -> float:
@@ -39,3 +51,16 @@ def fixed_point(metric: Metric, a: Array, b: Array, n_spins: int) -> float:
         if change < 1e-4:
             break
     return gamma
+
+
+def without_pull(mode: Place, d: Array, n_spins: int) -> tuple[float, float]:
+    """gamma and its standard error from a mode at ``FREE`` times as much: n times the mean square, less noise."""
+    upper = np.triu_indices(len(d), 1)
+    J, V = mode.J[upper], mode.metric.variances(d)[0][upper]
+    known = np.maximum(1 - V * n_spins / mode.gamma, 0.0)
+    weights = known**2
+    total = float(weights.sum())
+    terms = n_spins * (J**2 - V * known)  # each the square less its noise, times its weight
+    gamma = float(terms.sum()) / total
+    error = math.sqrt(float(np.sum((terms - gamma * weights) ** 2))) / total
+    return max(gamma, 0.0), error

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..boltzmann_machine import BoltzmannMachine
-from ..diagnosis import regime, short
+from ..words import regime, short
 from .analysis import Analysis
 from .answer import strength
 from .format import between, number, plain, plus_minus, rounded, share

@@ -17,12 +17,16 @@ from ..types import Array, Heard
 
 
 class Options(NamedTuple):
-    """What a method is told: the prior, whether couplings have a mean, a seed, and who hears of progress."""
+    """What a method is told: the prior, whether couplings have a mean, a seed, and who hears of progress.
+
+    ``doubted`` says that the couplings do not look like those of the prior, so that a second opinion is wanted.
+    """
 
     prior: str = "gaussian"
     mean_coupling: bool = False
     seed: Seed = None
     progress: Heard | None = None
+    doubted: bool = False
 
 
 class Evidence(NamedTuple):
@@ -37,7 +41,8 @@ class Estimate:
     """What every method gives: gamma, H and J0 (0 unless asked for) with standard errors.
 
     ``bound`` is the end of its range that gamma ran into, if any. ``case`` says where the evidence has its maximum,
-    if a method knows. ``warnings`` are for whoever asked.
+    if a method knows. ``pull`` is J without the prior's pull over J with it, where a second opinion was wanted, and
+    ``lost`` says that the method did not find its way. ``warnings`` are for whoever asked.
     """
 
     gamma: float
@@ -49,6 +54,8 @@ class Estimate:
     bound: float | None = None
     case: str | None = None
     evidence: Evidence | None = None
+    pull: float | None = None
+    lost: bool = False
     warnings: tuple[Warning, ...] = ()
 
     @property
@@ -86,7 +93,9 @@ class Method:
     mean_coupling: bool = False  #: Whether it can estimate J0.
     evidence: bool = False  #: Whether its estimates have an evidence.
     saturates: bool = False  #: Whether gamma cannot grow beyond the edge of the spin glass.
-    in_glass: bool = False  #: Whether it holds in the spin glass, too.
+    any_kind: bool = (
+        False  #: Whether it holds in the spin glass, and for couplings that are not many and weak.
+    )
     #: Whether gamma is off even where theory holds, so that calibration starts from another method's.
     biased: bool = False
     holds: str = ""  #: Where it holds, in a line.

@@ -1,0 +1,222 @@
+r"""Are these couplings many and weak, as the theory behind the closed forms takes them to be?
+
+A handful of numbers, each of which has a known range where it holds, from what a spectral fit has computed anyway. Of
+the spins that vary, :math:`c_{ij}` are the correlations and :math:`d_k` their eigenvalues; g is the strength of the
+standardised couplings by the method "spectral", and K the number of active spins of a sample.
+
+- **Mean correlation**, :math:`z = \sum_{i<j} c_{ij} / (\sum_{i<j} c_{ij}^2)^{1/2}`. Random couplings make
+  correlations of both signs; a mean coupling, or a common input, makes them positive, or negative.
+- **Spectrum**: the largest distance between the distribution of the :math:`d_k` and their law at g
+  (:func:`bayesing.strength.spectral.law_at`), and the largest :math:`d_k` over the edge of the law. Few strong
+  couplings, groups and hidden causes have other spectra.
+- **Susceptibility**: J by "susceptibility" over J by "spectral". They weigh the :math:`d_k` differently, and agree if
+  these follow the law.
+- **Order**, :math:`J_0 (1-q) = 1 - (1-q)/\chi_{lin}`: 1 where spins align by themselves.
+- **Sum of the spins**: skewness and excess kurtosis of K beyond those of independent spins. Many weak couplings
+  make neither; bursts are skewed, and two ordered states have two peaks.
+- **Unseen samples**: the model of exchangeable spins, :math:`P(K) \propto \binom{n}{K} e^{aK + bK^2}`, with the
+  mean and variance of K in the data, and how many of N of its samples lie behind a valley of P, where no sample of
+  the data is. Pairwise couplings that explain such data make a second state.
+
+If the mean correlation alone is odd, the others are looked at again without the direction in which a mean coupling
+acts: if they are calm, there is a mean coupling, and nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaln, logsumexp
+
+from .exceptions import InputError
+from .moments import SpinMoments
+from .replica import overlap
+from .spectrum import Spectrum
+from .statistics import SpinStatistics
+from .strength.spectral import SpectralFit, fit_spectral, law_at
+from .strength.susceptibility import fit_susceptibility
+from .types import Array, Integers
+
+LAW_HOLDS = 0.8  # g up to which the law of the spectrum is compared with
+_VALLEY = 3.0  # nats, below the second peak of P(K)
+
+
+@dataclass(frozen=True)
+class SpectrumSigns:
+    """Of eigenvalues: g, their distance to its law, the largest over its edge, and J by susceptibility over J."""
+
+    g: float
+    distance: float
+    edge: float
+    ratio: float
+    excess: float  # of gamma by susceptibility, in standard errors
+
+
+@dataclass(frozen=True)
+class SumSigns:
+    """Of the number of active spins: skewness and excess kurtosis, each also in standard errors, unseen samples."""
+
+    skewness: float
+    skewness_errors: float
+    kurtosis: float
+    kurtosis_errors: float
+    unseen: float
+
+
+def mean_correlation(stats: SpinStatistics) -> float:
+    """The sum of the correlations over the root of the sum of their squares, pairs i < j of spins that vary."""
+    kept = stats.kept
+    D, n = kept.correlations, kept.n
+    if kept.N > n:
+        total = float(D.sum())
+    else:  # D is Z Z^T/N, and the sum of Z^T Z/N is that of the squares of the sums of z over the spins
+        m = kept.magnetisations
+        weights = 1 / np.sqrt(1 - m**2)
+        sums = kept.spins() @ weights - m @ weights
+        total = float(sums @ sums) / kept.N
+    squares = float(np.vdot(D, D)) - n
+    return (total - n) / math.sqrt(2 * squares) if squares > 0 else 0.0
+
+
+def spectrum_signs(stats: SpinStatistics, fit: SpectralFit, without_mean: bool = False) -> SpectrumSigns:
+    """Whether eigenvalues follow the law of the g that was found in them."""
+    g = fit.gamma / fit.spectrum.scale
+    distance, edge = _against_law(fit.spectrum, min(max(g, 1e-4), LAW_HOLDS))
+    other = fit_susceptibility(stats.moments, without_mean)
+    ratio = math.sqrt(other.gamma / fit.gamma) if fit.gamma > 0 else 1.0
+    return SpectrumSigns(g, distance, edge, ratio, (other.gamma - fit.gamma) / fit.gamma_error)
+
+
+def _against_law(spectrum: Spectrum, g: float) -> tuple[float, float]:
+    """The distance of the eigenvalues that are not 0 to their law, as distributions; the largest over its edge."""
+    law = law_at(g, spectrum.nu, spectrum.n)
+    d = np.sort(spectrum.d[spectrum.w == 1]) if spectrum.nu >= spectrum.n else np.sort(spectrum.d[:-1])
+    expected, w = (law.d, law.w) if spectrum.nu >= spectrum.n else (law.d[:-1], law.w[:-1])
+    order = np.argsort(expected)
+    below = (np.cumsum(w[order]) - w[order] / 2) / w.sum()
+    share = np.interp(d, expected[order], below, left=0.0, right=1.0)
+    rank = (np.arange(len(d)) + 0.5) / len(d)
+    return float(np.abs(share - rank).max()), float(d[-1] / expected.max())
+
+
+def order(moments: SpinMoments) -> float:
+    """J0 (1 - q) by the response of all spins together; 1 where they align by themselves."""
+    chi_lin = moments.chi_lin
+    return 1 - (1 - overlap(moments)) / chi_lin if chi_lin and chi_lin > 0 else 0.0
+
+
+def sum_signs(stats: SpinStatistics, active: Integers) -> SumSigns:
+    """Whether the number of active spins is distributed as that of many weakly coupled spins."""
+    N, m = stats.N, stats.magnetisations
+    v = 1 - m**2
+    y = 2.0 * active
+    y -= y.mean()
+    variance = float(np.mean(y**2))
+    third, fourth = float(np.mean(y**3)), float(np.mean(y**4))
+    # Cumulants of independent spins.
+    skewness = (third + float(np.sum(2 * m * v))) / variance**1.5
+    kurtosis = (fourth - float(np.sum(v * (6 * m**2 - 2)))) / variance**2 - 3
+    unseen = 0.0
+    if variance > float(v.sum()):
+        unseen = _unseen(active, N, stats.n, (variance - float(v.sum())) / 4)
+    return SumSigns(skewness, skewness / math.sqrt(6 / N), kurtosis, kurtosis / math.sqrt(24 / N), unseen)
+
+
+def _unseen(active: Integers, N: int, n: int, excess: float) -> float:
+    """Samples of N that exchangeable spins put behind a valley, where no sample of the data is.
+
+    ``excess`` is the variance of K beyond that of independent spins.
+    """
+    mean, k = float(active.mean()), np.arange(n + 1.0)
+    states = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    variance = excess + mean * (1 - mean / n)
+    log_P = _exchangeable(states, k, mean, variance)
+    if log_P is None:
+        return 0.0
+    top = int(log_P.argmax())
+    unseen = 0.0
+    for side, ks in ((log_P[top:], k[top:]), (log_P[: top + 1][::-1], k[: top + 1][::-1])):
+        lowest = int(np.argmin(side[: int(np.argmax(side - np.minimum.accumulate(side))) + 1]))
+        behind = side[lowest:]
+        if behind.max() - side[lowest] > _VALLEY and not np.any(
+            (active >= ks[lowest:].min()) & (active <= ks[lowest:].max())
+        ):
+            unseen += N * float(np.exp(logsumexp(behind)))
+    return unseen
+
+
+def _exchangeable(states: Array, k: Array, mean: float, variance: float) -> Array | None:
+    r"""ln P of :math:`P(K) \propto \binom nK e^{aK + b(K-\bar K)^2/2}` with this mean and variance.
+
+    Newton's method from independent spins, on a concave function of a and b; None if moments cannot be had.
+    """
+    x = k - mean
+    features = np.stack([x, x**2 / 2])
+    target = np.array([0.0, variance / 2])
+    p = mean / (len(k) - 1)
+    parameters = np.array([math.log(p / (1 - p)), 0.0])
+
+    def log_P(parameters: Array) -> Array:
+        exponent = states + parameters @ features
+        return np.asarray(exponent - logsumexp(exponent))
+
+    def height(parameters: Array) -> float:
+        return float(parameters @ target - logsumexp(states + parameters @ features))
+
+    for _ in range(100):
+        P = np.exp(log_P(parameters))
+        moments = features @ P
+        gap = target - moments
+        centred = features - moments[:, None]
+        step = np.linalg.solve((centred * P) @ centred.T + 1e-12 * np.eye(2), gap)
+        gain = float(gap @ step)
+        if gain < 1e-10:
+            return log_P(parameters)
+        rate, here = 1.0, height(parameters)
+        while height(parameters + rate * step) < here + 0.1 * rate * gain and rate > 1e-8:
+            rate /= 2
+        parameters = parameters + rate * step
+    return None
+
+
+@dataclass(frozen=True)
+class Signs:
+    """All of them; those of eigenvalues and of sums are None where there are none to look at.
+
+    ``with_mean`` says that eigenvalues are those without the direction in which a mean coupling acts.
+    """
+
+    n: int
+    N: int
+    mean: float
+    order: float
+    spectrum: SpectrumSigns | None
+    sum: SumSigns | None
+    with_mean: bool
+
+
+def signs_of(stats: SpinStatistics, fit: SpectralFit | None, mean_limit: float) -> Signs:
+    """The signs of these data; ``fit`` is by "spectral", if it was affordable."""
+    kept = stats.kept
+    mean = mean_correlation(kept)
+    with_mean = abs(mean) > mean_limit
+    eigenvalues = None
+    if fit is not None:
+        if with_mean:
+            try:
+                fit = fit_spectral(stats, True)
+            except InputError:  # nothing else varies
+                with_mean = False
+        eigenvalues = spectrum_signs(stats, fit, with_mean)
+    active = kept.active
+    return Signs(
+        kept.n,
+        kept.N,
+        mean,
+        order(kept.moments),
+        eigenvalues,
+        None if active is None else sum_signs(kept, active),
+        with_mean,
+    )

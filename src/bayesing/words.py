@@ -1,0 +1,89 @@
+"""What a diagnosis means, in words: the one place where they are made, from values."""
+
+from __future__ import annotations
+
+from .diagnosis import Diagnosis, Phase, Quantity, Reason
+
+
+def regime(diagnosis: Diagnosis, method: str) -> str:
+    """The phase in words, with what it means for the estimate of the method of that name."""
+    if diagnosis.phase is Phase.GLASS and diagnosis.trusted:
+        return "spin glass"
+    doubt = "" if diagnosis.trusted else ": J is not to be believed"
+    return {
+        Phase.PARAMAGNET: f"paramagnet{doubt}",
+        Phase.UNSEEN: f"paramagnet; gamma is within two standard errors of 0{doubt}",
+        Phase.NEAR_GLASS: f"paramagnet, near the spin glass{doubt}",
+        Phase.GLASS: "spin glass: theory ends here, J is approximate and its error larger than given",
+        Phase.EDGE: f"at the edge of the spin glass or beyond: {method} saturates here, J may be larger",
+        Phase.ORDERED: f"ordered, spins align by themselves{doubt}",
+        Phase.NOT_WEAK: f"not a model of many weak couplings{doubt}",
+        Phase.UNKNOWN: "unknown: gamma is at the end of its range",
+    }[diagnosis.phase]
+
+
+def short(diagnosis: Diagnosis) -> str:
+    """The phase in a word or two."""
+    if diagnosis.phase is Phase.UNSEEN:
+        return "paramagnet"
+    return "many weak couplings? no" if diagnosis.phase is Phase.NOT_WEAK else diagnosis.phase.value
+
+
+def at_bound(bound: float, method: str) -> str:
+    """What it means that gamma ran into the end of its range."""
+    return (
+        f"gamma = {bound:.3g} is the largest that {method} tries, and too small. Columns that are nearly copies of "
+        "each other have this effect."
+    )
+
+
+def distrust(diagnosis: Diagnosis, method: str) -> str:
+    """Why data of another kind make an estimate wrong; nothing for one that holds for them."""
+    if diagnosis.trusted or diagnosis.phase in (Phase.UNKNOWN, Phase.EDGE, Phase.GLASS):
+        return ""
+    return f"{' '.join(sentences(diagnosis))} J by {method} is not to be believed."
+
+
+def sentences(diagnosis: Diagnosis) -> list[str]:
+    """In what the data are of another kind than many weak couplings, and what an estimate says against itself."""
+    return [said for said in map(_sentence, diagnosis.reasons) if said]
+
+
+def _sentence(reason: Reason) -> str:
+    value, limit = f"{reason.value:.2g}", f"{reason.limit:.2g}"
+    match reason.quantity:
+        case Quantity.MEAN if reason.value > 0:
+            return f"Correlations are positive on average (z = {value}): a mean coupling or a common input."
+        case Quantity.MEAN:
+            return f"Correlations are negative on average (z = {value}): spins that exclude each other."
+        case Quantity.SPECTRUM:
+            return (
+                f"The spectrum is not that of many weak random couplings (distance {value}, allowed {limit})."
+            )
+        case Quantity.EDGE:
+            return (
+                f"One pattern varies too much: its variance is {value} times the largest of many weak couplings "
+                f"(allowed {limit})."
+            )
+        case Quantity.SUSCEPTIBILITY:
+            return (
+                f"J by susceptibility is {value} times J by spectral (allowed {limit}); they agree where couplings "
+                "are many and weak."
+            )
+        case Quantity.ORDER:
+            return f"Spins align by themselves: J0 (1 - q) = {value}, and order begins at 1."
+        case Quantity.SKEWNESS:
+            return f"The number of active spins is skewed ({value}, allowed {limit}), as by bursts."
+        case Quantity.KURTOSIS:
+            return f"The number of active spins has two peaks (excess kurtosis {value}, allowed {limit})."
+        case Quantity.UNSEEN:
+            return (
+                f"No pairwise model describes these data: couplings that give their correlations put {value} samples "
+                "of as many as there are data in a state that the data never show. Think of a common input."
+            )
+        case Quantity.PRIOR:
+            return f"Couplings without the prior's pull give {value} times as large a J (allowed {limit})."
+        case Quantity.LOST:
+            return "Draws of the couplings have left the data for states that these never show."
+        case _:
+            return ""
