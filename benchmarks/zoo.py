@@ -1,4 +1,4 @@
-"""Does bayesing notice data of another kind? About an hour on one core.
+"""Does bayesing notice data of another kind? Ten minutes on one core.
 
     python benchmarks/zoo.py FOLDER [kinds alarms cost] [--jobs 1] [--quick]
 

@@ -36,5 +36,6 @@ def kinds_picture(rows: list[Row], path: Path) -> None:
         ratio = [float(row["K"]) / float(row["K_in_data"]) for row in here]
         points(right, ratio, [place] * len(here), here, "passed", colours[here[0]["group"]])
     right.set(xlabel="active units in samples / in data; hollow: not passed", ylim=(len(kinds) - 0.5, -0.5))
+    right.set_xscale("log")  # bursts are far away
     right.set_yticks(range(len(kinds)), [name for (name,) in kinds], fontsize="small")
     figure.savefig(path, dpi=110)
