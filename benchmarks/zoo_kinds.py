@@ -77,7 +77,7 @@ def strength_found(data: DataSet) -> Row:
 def couplings_found(s: Settings, data: DataSet, seed: int) -> Row:
     """BoltzmannMachine as it is without arguments, what its samples look like, and what it says of other samples."""
     bm, said, seconds = heard(lambda: bs.BoltzmannMachine().fit(data.spins))
-    samples, *_ = heard(lambda: bm.sample(s.samples, seed=seed))
+    samples, of_samples, _ = heard(lambda: bm.sample(s.samples, seed=seed))
     check = getattr(bm, "check_", None)
     return {
         **{"bm_method": bm.method_, "bm_reason": bm.reason_, "bm_rms": strength(bm.couplings_)},
@@ -86,7 +86,7 @@ def couplings_found(s: Settings, data: DataSet, seed: int) -> Row:
         **{f"check_{name}": getattr(check, name, None) for name in CHECKED},
         **{"K": mean_active(samples), "K_in_data": data.mean_K, "K_error": error_of_K(samples, data.spins)},
         **held_out(s, bm, data, seed),
-        **{"bm_said": said, "bm_seconds": seconds},
+        **{"bm_said": said, "sample_said": of_samples, "bm_seconds": seconds},
     }
 
 
