@@ -11,6 +11,7 @@ import numpy as np
 import bayesing as bs
 from bayesing.calibration import Ensemble, Point, _draw
 from bayesing.couplings.pseudolikelihood import maximise
+from bayesing.diagnosis import diagnose
 from bayesing.learning.mode import Learner
 from bayesing.learning.phases import Data
 from bayesing.strength import METHODS
@@ -69,3 +70,33 @@ def gamma_at_mode(spins: np.ndarray) -> float:
         learner = Learner(Data.of(stats.kept), None, np.random.SeedSequence(0), run, stats.n)
         learner.approach(lambda share: None)
     return learner.gamma
+
+
+# What the cost of looking at an estimate is measured by
+
+
+def spectral_alone(spins: np.ndarray) -> object:
+    """The estimate of "spectral", from the data to its error, and nothing about it."""
+    return fit_spectral(bs.SpinStatistics.of(spins))
+
+
+def diagnosis_again(eb: bs.EmpiricalBayes, spins: np.ndarray) -> object:
+    """All that is done to say whether the estimate can be trusted, on fresh statistics of the data.
+
+    TO FILL IN where the diagnosis looks at more than moments: everything that it looks at belongs into this function.
+    """
+    answer = eb._fitted
+    return diagnose(answer.estimate, answer.method, bs.SpinStatistics.of(spins).moments)
+
+
+def has_check() -> bool:
+    """Whether a BoltzmannMachine is compared with its data after the fit."""
+    return hasattr(bs.BoltzmannMachine, "check_")
+
+
+def check_again(bm: bs.BoltzmannMachine, spins: np.ndarray) -> object:
+    """The comparison of a fit with its data once more, as far as it is more work than the fit itself.
+
+    TO FILL IN when the library has it: a call of the function behind ``check_``.
+    """
+    raise NotImplementedError("The library has no check of a fit yet: see has_check.")

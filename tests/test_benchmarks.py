@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import bayesing as bs
@@ -24,6 +25,7 @@ CELLS = {
         **{"strength": 80, "cost": 6, "peer": 0},
     },
     "robustness": {"beyond": 32, "errors": 40},
+    "zoo": {"kinds": 96, "alarms": 50, "cost": 6},
 }
 
 
@@ -84,6 +86,7 @@ def test_methods_are_those_of_the_library(imported):
         ("likelihood", "exact", "exact.csv", 1),
         ("likelihood", "hard", "hard.csv", 1),
         ("robustness", "errors", "errors.csv", 20),
+        ("zoo", "alarms", "alarms.csv", 4),
     ],
 )
 def test_a_benchmark_runs_and_goes_on(tmp_path, run, name, part, table, lines):
@@ -98,6 +101,43 @@ def test_a_benchmark_runs_and_goes_on(tmp_path, run, name, part, table, lines):
         again = run(name, tmp_path, part, "--quick")
     assert again.out == first.out and again.err.startswith("1 of ")
     assert files(tmp_path) == before
+
+
+def test_kinds_of_data_are_fitted_and_drawn(tmp_path, run):
+    said = run("zoo", tmp_path, "kinds", "cost", "--quick").out
+    rows = list(csv.DictReader((tmp_path / "kinds.csv").read_text().splitlines()))
+    assert [row["kind"] for row in rows] == ["dense 0.6 small", "rare blocks"]
+    assert all(float(row["gain"]) > float(row["gain_error"]) > 0 for row in rows)
+    assert said.count("promised") == 4 and "diagnosis, n = 20, N = 40" in said
+    assert (tmp_path / "kinds.png").exists()
+
+
+def test_kinds_of_data_have_the_truth_that_they_say(imported):
+    kinds = imported("zoo_data").KINDS
+    assert len(kinds) >= 27 and "recording" not in kinds
+    for name in (
+        "copies",
+        "sparse signs",
+        "rare blocks",
+        "independent rare",
+        "lattice 0.44",
+        "ferromagnet 1.2",
+    ):
+        data = kinds[name](0)
+        assert data.spins.dtype == data.held_out.dtype == np.int8 and len(data.held_out) > 1000
+        s = np.concatenate([data.spins, data.held_out]).astype(float)
+        # E s_i s_j = E s_j tanh(h_i + sum_k J_ik s_k) for i != j: true of these couplings and no others
+        rest = s - np.tanh(s @ data.model.couplings + data.model.fields)
+        error = np.sqrt(rest.var(axis=0) / len(s))[:, None]
+        pairs = (rest.T @ s / len(s) / error)[~np.eye(s.shape[1], dtype=bool)]
+        assert abs(np.mean(pairs**2) - 1) < 0.35, name
+    mean = imported("zoo_data").mean_active
+    assert mean(kinds["bursts"](0).spins) == pytest.approx(
+        60 * (0.98 * 0.01 + 0.02 * 0.15), abs=5 * 0.0105
+    )  # standard errors
+    assert np.array_equal(kinds["copies"](1).spins, kinds["copies"](1).spins)
+    assert kinds["rare blocks"](0).J == pytest.approx(np.sqrt(25 * (50 / 300) * 0.35**2))
+    assert kinds["bursts"](0).J is None and kinds["independent"](0).J == 0
 
 
 def test_auto_in_the_benchmark_is_that_of_the_library(imported):
