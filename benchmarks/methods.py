@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import math
 import warnings
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 import bayesing as bs
 from bayesing.calibration import Ensemble, Point, _draw
+from bayesing.check import THOROUGH, check, quick
 from bayesing.couplings.pseudolikelihood import maximise
-from bayesing.diagnosis import diagnose
+from bayesing.diagnosis import MEAN, diagnose, doubts
 from bayesing.learning.mode import Learner
 from bayesing.learning.phases import Data
 from bayesing.strength import METHODS
 from bayesing.strength.plefka import fit_plefka
 from bayesing.strength.pseudolikelihood import score_per_spin
-from bayesing.strength.spectral import fit_spectral, score_per_pair
+from bayesing.strength.spectral import SpectralFit, fit_spectral, score_per_pair
 from bayesing.threads import workers
+from bayesing.weak import signs_of
 
 
 def method_names() -> tuple[str, ...]:
@@ -80,23 +83,21 @@ def spectral_alone(spins: np.ndarray) -> object:
     return fit_spectral(bs.SpinStatistics.of(spins))
 
 
-def diagnosis_again(eb: bs.EmpiricalBayes, spins: np.ndarray) -> object:
-    """All that is done to say whether the estimate can be trusted, on fresh statistics of the data.
-
-    TO FILL IN where the diagnosis looks at more than moments: everything that it looks at belongs into this function.
-    """
-    answer = eb._fitted
-    return diagnose(answer.estimate, answer.method, bs.SpinStatistics.of(spins).moments)
+def diagnosis_again(eb: bs.EmpiricalBayes) -> object:
+    """All that is done to say whether the estimate can be trusted, once the data have been fitted."""
+    answer, stats = eb._fitted, eb._data
+    fit = fit_once(stats)
+    return diagnose(answer.estimate, answer.method, stats.moments, doubts(signs_of(stats, fit, MEAN)))
 
 
-def has_check() -> bool:
-    """Whether a BoltzmannMachine is compared with its data after the fit."""
-    return hasattr(bs.BoltzmannMachine, "check_")
+@lru_cache(maxsize=1)
+def fit_once(stats: bs.SpinStatistics) -> SpectralFit:
+    """The fit that the diagnosis looks at."""
+    return fit_spectral(stats)
 
 
 def check_again(bm: bs.BoltzmannMachine, spins: np.ndarray) -> object:
-    """The comparison of a fit with its data once more, as far as it is more work than the fit itself.
-
-    TO FILL IN when the library has it: a call of the function behind ``check_``.
-    """
-    raise NotImplementedError("The library has no check of a fit yet: see has_check.")
+    """The comparison of a fit with its data once more, as far as it is more work than the fit itself."""
+    stats = bs.SpinStatistics.of(spins)
+    effort = quick(stats.n, stats.N) if bm.is_cheap_ else THOROUGH
+    return check(bm.model_, stats, effort, bm._fitted.base)

@@ -13,7 +13,7 @@ from bayesing.experiments.cells import Task
 
 from coupling_data import SWEEPS, SWEEPS_BEYOND, cell, machine
 from front import Row, Settings, grouped
-from methods import check_again, diagnosis_again, fitted, has_check, spectral_alone
+from methods import check_again, diagnosis_again, fitted, spectral_alone
 from timing import seconds
 from zoo_kinds import doubts, flag, heard
 
@@ -37,7 +37,7 @@ def dense(s: Settings, k: int, n: int, J: float, N: int, case: str) -> np.ndarra
 def with_couplings(s: Settings) -> set[int]:
     """Numbers of the data sets that couplings are inferred of as well: the first that are small enough."""
     small = [k for k in range(s.data_sets) if point(s, k)["n"] <= s.fits["largest"]]
-    return set(small[: s.fits["data_sets"]]) if has_check() else set()
+    return set(small[: s.fits["data_sets"]])
 
 
 def alarms_tasks(s: Settings) -> list[Task]:
@@ -98,7 +98,7 @@ def diagnosis_cost(s: Settings, what: str, n: int, N: int, J: float) -> Iterator
     eb = fitted(spins, "spectral")
     fit, look, whole = seconds(
         lambda: spectral_alone(spins),
-        lambda: diagnosis_again(eb, spins),
+        lambda: diagnosis_again(eb),
         lambda: fitted(spins, "spectral"),
         repeats=s.diagnosis["repeats"],
     )
@@ -107,30 +107,21 @@ def diagnosis_cost(s: Settings, what: str, n: int, N: int, J: float) -> Iterator
 
 
 def check_cost(s: Settings, what: str, n: int, N: int, J: float) -> Iterator[Row]:
-    """The check against the fit that it is about; nothing, where the library has no check."""
+    """The check against the fit that it is about, without the check."""
     spins = bs.simulate(n, N, J=J, sweeps=SWEEPS_BEYOND if J > 1 else SWEEPS, seed=0).spins
     bm, *_ = heard(lambda: machine().fit(spins))
-
-    def whole_fit() -> object:  # with its check, also where this is made when it is asked for
-        return getattr(heard(lambda: machine().fit(spins))[0], "check_", None)
-
+    look, whole = seconds(
+        lambda: check_again(bm, spins), lambda: heard(lambda: machine().fit(spins)), repeats=s.repeats
+    )
     at = {"what": what, "n": n, "N": N, "J": J, "method": bm.method_}
-    if has_check():
-        look, whole = seconds(lambda: check_again(bm, spins), whole_fit, repeats=s.repeats)
-        yield at | {"fit": whole - look, "look": look, "whole": whole}
-    else:
-        (whole,) = seconds(whole_fit, repeats=s.repeats)
-        yield at | {"fit": whole, "look": None, "whole": whole}
+    yield at | {"fit": whole - look, "look": look, "whole": whole}
 
 
 def cost_summary(s: Settings, rows: list[Row]) -> None:
     for row in rows:
         fit, whole = (1000 * float(row[name]) for name in ("fit", "whole"))
-        found = "not measured"
-        if row["look"]:
-            look = 1000 * float(row["look"])
-            found = f"{look:.2f} ms, {look / fit:.1%} of the fit"
+        look = 1000 * float(row["look"])
         print(
-            f"  {row['what']}, n = {row['n']}, N = {row['N']}, J = {row['J']}: {found}; {row['method']} "
-            f"{fit:.2f} ms, with all {whole:.2f} ms"
+            f"  {row['what']}, n = {row['n']}, N = {row['N']}, J = {row['J']}: {look:.2f} ms, {look / fit:.1%} of the "
+            f"fit; {row['method']} {fit:.2f} ms, with all {whole:.2f} ms"
         )

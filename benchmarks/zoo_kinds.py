@@ -78,7 +78,7 @@ def couplings_found(s: Settings, data: DataSet, seed: int) -> Row:
     """BoltzmannMachine as it is without arguments, what its samples look like, and what it says of other samples."""
     bm, said, seconds = heard(lambda: bs.BoltzmannMachine().fit(data.spins))
     samples, of_samples, _ = heard(lambda: bm.sample(s.samples, seed=seed))
-    check = getattr(bm, "check_", None)
+    check = bm.check_
     return {
         **{"bm_method": bm.method_, "bm_reason": bm.reason_, "bm_rms": strength(bm.couplings_)},
         "bm_J": None if bm.gamma_ is None else math.sqrt(bm.gamma_),
