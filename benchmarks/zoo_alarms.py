@@ -122,6 +122,6 @@ def cost_summary(s: Settings, rows: list[Row]) -> None:
         fit, whole = (1000 * float(row[name]) for name in ("fit", "whole"))
         look = 1000 * float(row["look"])
         print(
-            f"  {row['what']}, n = {row['n']}, N = {row['N']}, J = {row['J']}: {look:.2f} ms, {look / fit:.1%} of the "
-            f"fit; {row['method']} {fit:.2f} ms, with all {whole:.2f} ms"
+            f"  {row['what']}, n = {row['n']}, N = {row['N']}, J = {row['J']}: {look:.2f} ms, {look / fit:.1%} of "
+            f"the fit; {row['method']} {fit:.2f} ms, with all {whole:.2f} ms"
         )

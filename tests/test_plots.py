@@ -12,8 +12,8 @@ from numpy.testing import assert_allclose
 
 import bayesing as bs
 from bayesing import plots
-from bayesing.boltzmann_machine import Coupling
 from bayesing.calibration import Interval
+from bayesing.edges import Coupling
 from bayesing.plots._network import draw_network, layout, network_of
 from bayesing.plots._spectrum import largest_of_noise, marchenko_pastur
 from bayesing.plots._style import name_of

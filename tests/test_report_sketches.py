@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import bayesing as bs
-from bayesing.boltzmann_machine import Coupling
+from bayesing.edges import Coupling
 from bayesing.plots import _couplings, _network
 from bayesing.report import seen
 from bayesing.report.analysis import analyse

@@ -21,9 +21,11 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "AnotherKindWarning": "exceptions",
     "BayesingWarning": "exceptions",
     "BoltzmannMachine": "boltzmann_machine",
     "BoundWarning": "exceptions",
+    "CheckWarning": "exceptions",
     "EmpiricalBayes": "empirical_bayes",
     "InputError": "exceptions",
     "IsingModel": "ising",
@@ -53,9 +55,11 @@ _HOME = {
 }
 
 __all__ = [
+    "AnotherKindWarning",
     "BayesingWarning",
     "BoltzmannMachine",
     "BoundWarning",
+    "CheckWarning",
     "EmpiricalBayes",
     "InputError",
     "IsingModel",
@@ -89,8 +93,10 @@ if TYPE_CHECKING:
     from .datasets import SpinDataset, load_digits, load_senate109
     from .empirical_bayes import EmpiricalBayes
     from .exceptions import (
+        AnotherKindWarning,
         BayesingWarning,
         BoundWarning,
+        CheckWarning,
         InputError,
         LaplaceWarning,
         MissingCellsError,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +13,7 @@ from ._estimator import SpinEstimator, show
 from .arguments import Seed, count
 from .conditionals import fields_of, log_conditional
 from .couplings.likelihood import LikelihoodCouplings, PosteriorDraws, draws_of
+from .edges import Coupling, edges_of, frame_of, strongest_of
 from .entropy import entropy_of, log_partition_of, multi_information_of
 from .generator import sample
 from .inference import CouplingAnswer, check_couplings, infer_couplings
@@ -25,17 +26,6 @@ if TYPE_CHECKING:
 
     from .check import Check
     from .learning.certificate import Certificate
-
-
-class Coupling(NamedTuple):
-    """One coupling, between the columns i < j, with its standard error."""
-
-    i: int
-    j: int
-    name_i: str
-    name_j: str
-    J: float
-    error: float
 
 
 class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
@@ -67,10 +57,14 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
         Fields, with a prior N(0, 1).
     field_errors_ : array (n,) or None
         Their standard errors, of methods that have them.
+    check_ : bayesing.check.Check or None
+        Whether samples of the model look like the data (``passed``), by how much they do not, and a ``sentence``.
+        None beyond 5000 spins. A model that fails is also said by a warning.
     certificate_ : bayesing.learning.certificate.Certificate or None
-        Of methods that sample the fit: how well it reproduces the data.
+        Of the true likelihood: whether its search has arrived.
     gamma_ : float or None
-        Strength of the couplings; None for methods without a prior.
+        Strength of the prior, which is the one that regularises best; None for methods without a prior. How strong
+        the couplings are is the question that :class:`EmpiricalBayes` answers.
     penalty_ : float or None
         Of methods with a penalty: lambda of lambda/2 sum J_ij^2 or, for the Laplace prior, of lambda times the sum of
         absolute values; n/gamma or sqrt(2n/gamma) for the likelihood, and twice that for the pseudo-likelihood.
@@ -217,47 +211,21 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
 
     def strongest(self, k: int = 10) -> list[Coupling]:
         """The k couplings of largest absolute value, the first the largest; no n x n matrix is formed."""
-        k = count("k", k, 1)
-        i, j, J, error = (np.empty(0) for _ in range(4))
-        for rows, mean, deviation in self._fitted.blocks():
-            row, column = np.nonzero(np.arange(self.n_features_in_) > rows[:, None])
-            found = rows[row], column, mean[row, column], deviation[row, column]
-            i, j, J, error = (np.append(a, b) for a, b in zip((i, j, J, error), found, strict=True))
-            order = np.argsort(-np.abs(J), kind="stable")[:k]
-            i, j, J, error = i[order], j[order], J[order], error[order]
-        names = self.names()
-        return [
-            Coupling(int(a), int(b), names[int(a)], names[int(b)], float(value), float(spread))
-            for a, b, value, spread in zip(i, j, J, error, strict=True)
-        ]
+        return strongest_of(self._fitted, self.names(), count("k", k, 1))
 
     def edges(self) -> Iterator[Coupling]:
         """Every coupling i < j, row by row."""
-        names = self.names()
-        for rows, mean, deviation in self._fitted.blocks():
-            for k, i in enumerate(rows.tolist()):
-                for j in range(i + 1, self.n_features_in_):
-                    yield Coupling(i, j, names[i], names[j], float(mean[k, j]), float(deviation[k, j]))
+        return edges_of(self._fitted, self.names())
 
     def to_frame(self) -> pd.DataFrame:
         """A pandas data frame with a row for every coupling i < j: indices, names, J and its error."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("to_frame needs pandas: pip install 'bayesing[data]'.") from error
-        names = np.array(self.names(), dtype=object)
-        i, j = np.triu_indices(len(names), 1)
-        J, deviation = (matrix[i, j] for matrix in self._fitted.matrices)
-        return pd.DataFrame(
-            {"i": i, "j": j, "name_i": names[i], "name_j": names[j], "J": J, "error": deviation}
-        )
+        return frame_of(self._fitted, self.names())
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         call = str(super().__repr__(N_CHAR_MAX))
         if not hasattr(self, "_answer"):
             return call
-        strength = (
-            "" if self.gamma_ is None else f", J = {math.sqrt(self.gamma_):.3g} (gamma = {self.gamma_:.3g})"
-        )
+        strength = "" if self.gamma_ is None else f", prior of J = {math.sqrt(self.gamma_):.3g}"
         penalty = "" if self.penalty_ is None else f", penalty {self.penalty_:.3g}"
-        return f"{call}: {self.n_features_in_} spins by {self.method_} ({self.reason_}){strength}{penalty}"
+        checked = "" if self.check_ is None else f", check {'passed' if self.check_.passed else 'NOT PASSED'}"
+        return f"{call}: {self.n_features_in_} spins by {self.method_} ({self.reason_}){strength}{penalty}{checked}"

@@ -54,6 +54,7 @@ from .replica import NEAR, field, field_error, site_fields, stability
 from .statistics import SpinStatistics
 from .strength import Statistic
 from .types import Array, Heard, Spins
+from .words import another_kind
 
 FIELDS = ("auto", "uniform", "sites")
 
@@ -113,12 +114,15 @@ def interval_of(
     """Intervals of J and H for what was inferred from these data; arguments are those of ``EmpiricalBayes.interval``.
 
     What is looked at is the statistic of the method or, where "auto" chose it near the spin glass, a better one.
+    Simulated data sets have many weak couplings: for data of another kind this is an InputError.
     """
     if fields not in FIELDS:
         raise InputError(f"fields must be one of {', '.join(FIELDS)}: found {fields!r}.")
     m = answer.moments
     if m.N < 4:
         raise InputError(f"An interval needs at least 4 samples: found {m.N}.")
+    if not answer.diagnosis.is_weak:
+        raise InputError(f"{another_kind(answer.diagnosis)} Leave it out.")
     gamma, gamma_error, H, H_error = _first_guess(answer, data)
     least = 1 / m.N  # a score needs a gamma above 0
     looked_at: Statistic

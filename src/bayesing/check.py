@@ -32,6 +32,7 @@ from .types import Array, Integers
 
 _SWEEPS = 20
 _MEANS, _PAIRS, _COUNTS = 3.0, 2.0, 5.0  # root mean squares, in standard errors
+_FEW = 10  # samples
 _RISE = 0.25  # of the exponent, in standard deviations
 _ACTIVE = 0.05  # of the mean number of active spins, or inactive ones
 _NOISE = 3.0  # standard errors that are no accident
@@ -69,6 +70,7 @@ class Check:
     """
 
     n_spins: int
+    n_data: int
     samples: int
     means: float
     pairs: float
@@ -76,6 +78,7 @@ class Check:
     active: float
     active_error: float
     active_in_data: float
+    active_in_data_error: float
     active_at_rest: float
     active_at_rest_error: float
     rise: float
@@ -92,22 +95,26 @@ class Check:
     def is_active_alike(self) -> bool:
         """Whether the mean number of active spins is that of the data."""
         rarer = min(self.active_in_data, self.n_spins - self.active_in_data)
+        allowed = max(_ACTIVE * rarer, self.active_in_data_error)
         found = (self.active, self.active_error), (self.active_at_rest, self.active_at_rest_error)
-        return all(
-            abs(value - self.active_in_data) <= _ACTIVE * rarer + _NOISE * error for value, error in found
-        )
+        return all(abs(value - self.active_in_data) <= allowed + _NOISE * error for value, error in found)
 
     @property
     def is_probable(self) -> bool:
-        """Whether the data are not clearly less probable than under independent spins."""
-        return self.gain > -_LOSS - _NOISE * self.log_likelihood_error
+        """Whether the data are not clearly less probable than under independent spins, which fit them too well."""
+        too_well = self.n_spins / (2 * self.n_data)
+        return self.gain > -_LOSS - too_well - _NOISE * self.log_likelihood_error
+
+    @property
+    def has_moments(self) -> bool:
+        """Whether means and connected pairs are those of the data; standard errors of few data are rough."""
+        return self.means < _MEANS and self.pairs < _PAIRS * math.sqrt(1 + _FEW / self.n_data)
 
     @property
     def passed(self) -> bool:
         """Whether samples look like the data, in all of this."""
         return (
-            self.means < _MEANS
-            and self.pairs < _PAIRS
+            self.has_moments
             and (self.counts is None or self.counts < _COUNTS)
             and self.rise < _RISE + _NOISE * math.sqrt(2 / self.samples)
             and self.is_active_alike
@@ -144,8 +151,8 @@ class Check:
                 f"The data are {-self.gain:.3g} nats a sample less probable under this fit than under independent "
                 "spins: it has states that the data never show. Do not use these couplings."
             )
-        if self.means >= _MEANS or self.pairs >= _PAIRS:
-            return "Samples of this fit do not have the means and correlations of the data: do not use these couplings."
+        if not self.has_moments:
+            return "Samples of this fit have other means and correlations than the data: do not use these couplings."
         if self.counts is not None and self.counts >= _COUNTS:
             return (
                 "Samples of this fit have means and correlations of the data, but not their distribution of the "
@@ -173,6 +180,7 @@ def check(model: IsingModel, stats: SpinStatistics, effort: Effort, base: Array)
     exponent = float(model.fields @ d + np.vdot(model.couplings, stats.cross) / (2 * N))
     return Check(
         n_spins=n,
+        n_data=N,
         samples=P,
         means=_rms(z_means),
         pairs=_rms(z_pairs),
@@ -180,6 +188,10 @@ def check(model: IsingModel, stats: SpinStatistics, effort: Effort, base: Array)
         active=float(active.mean()),
         active_error=float(active.std()) / math.sqrt(P),
         active_in_data=float((n + d.sum()) / 2),
+        active_in_data_error=math.sqrt(
+            max(float(of_data.sum()), float(np.maximum(1 - d**2, 1 / N).sum())) / N
+        )
+        / 2,
         rise=rise,
         active_at_rest=at_rest.active,
         active_at_rest_error=at_rest.active_error,

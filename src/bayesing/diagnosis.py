@@ -204,5 +204,5 @@ def _of_estimate(estimate: Estimated) -> Iterator[Reason]:
     """What an estimate says against itself."""
     if estimate.lost:
         yield Reason(Quantity.LOST, 1.0, 0.0)
-    if estimate.pull is not None and max(estimate.pull, 1 / estimate.pull) > _APART:
+    if estimate.pull is not None and not 1 / _APART <= estimate.pull <= _APART:
         yield Reason(Quantity.PRIOR, estimate.pull, _APART if estimate.pull > 1 else 1 / _APART)

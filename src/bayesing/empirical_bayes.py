@@ -226,6 +226,12 @@ class EmpiricalBayes(SpinEstimator[StrengthAnswer]):
             show([SaturationWarning(f"{found.note[0].upper()}{found.note[1:]}.")])
         return found
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        call = str(super().__repr__(N_CHAR_MAX))
+        if not hasattr(self, "_answer"):
+            return call
+        return f"{call}: J = {self.J_:.3g} ± {self.J_error_:.2g} by {self.method_} ({self.reason_}); {self.regime_}"
+
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())  # a copy: it is the estimator's own
         if "_data" in state and not self.keep_data:

@@ -2,14 +2,14 @@ r"""Are these couplings many and weak, as the theory behind the closed forms tak
 
 A handful of numbers, each of which has a known range where it holds, from what a spectral fit has computed anyway. Of
 the spins that vary, :math:`c_{ij}` are the correlations and :math:`d_k` their eigenvalues; g is the strength of the
-standardised couplings by the method "spectral", and K the number of active spins of a sample.
+standardised couplings by :mod:`bayesing.strength.spectral`, and K the number of active spins of a sample.
 
 - **Mean correlation**, :math:`z = \sum_{i<j} c_{ij} / (\sum_{i<j} c_{ij}^2)^{1/2}`. Random couplings make
   correlations of both signs; a mean coupling, or a common input, makes them positive, or negative.
 - **Spectrum**: the largest distance between the distribution of the :math:`d_k` and their law at g
   (:func:`bayesing.strength.spectral.law_at`), and the largest :math:`d_k` over the edge of the law. Few strong
   couplings, groups and hidden causes have other spectra.
-- **Susceptibility**: J by "susceptibility" over J by "spectral". They weigh the :math:`d_k` differently, and agree if
+- **Susceptibility**: J by :mod:`bayesing.strength.susceptibility` over that by the spectrum. They weigh the :math:`d_k` differently, and agree if
   these follow the law.
 - **Order**, :math:`J_0 (1-q) = 1 - (1-q)/\chi_{lin}`: 1 where spins align by themselves.
 - **Sum of the spins**: skewness and excess kurtosis of K beyond those of independent spins. Many weak couplings
@@ -114,6 +114,8 @@ def sum_signs(stats: SpinStatistics, active: Integers) -> SumSigns:
     y = 2.0 * active
     y -= y.mean()
     variance = float(np.mean(y**2))
+    if variance == 0:  # fixed by design
+        return SumSigns(0.0, 0.0, 0.0, 0.0, 0.0)
     third, fourth = float(np.mean(y**3)), float(np.mean(y**4))
     # Cumulants of independent spins.
     skewness = (third + float(np.sum(2 * m * v))) / variance**1.5
@@ -198,7 +200,7 @@ class Signs:
 
 
 def signs_of(stats: SpinStatistics, fit: SpectralFit | None, mean_limit: float) -> Signs:
-    """The signs of these data; ``fit`` is by "spectral", if it was affordable."""
+    """The signs of these data; ``fit`` is that of the spectrum, if it was affordable."""
     kept = stats.kept
     mean = mean_correlation(kept)
     with_mean = abs(mean) > mean_limit

@@ -46,10 +46,11 @@ def distrust(diagnosis: Diagnosis, method: str) -> str:
 
 def sentences(diagnosis: Diagnosis) -> list[str]:
     """In what the data are of another kind than many weak couplings, and what an estimate says against itself."""
-    return [said for said in map(_sentence, diagnosis.reasons) if said]
+    return [said for said in map(sentence, diagnosis.reasons) if said]
 
 
-def _sentence(reason: Reason) -> str:
+def sentence(reason: Reason) -> str:
+    """What a reason says of the data, or of the estimate; nothing where the phase says it."""
     value, limit = f"{reason.value:.2g}", f"{reason.limit:.2g}"
     match reason.quantity:
         case Quantity.MEAN if reason.value > 0:
@@ -87,3 +88,11 @@ def _sentence(reason: Reason) -> str:
             return "Draws of the couplings have left the data for states that these never show."
         case _:
             return ""
+
+
+def another_kind(diagnosis: Diagnosis) -> str:
+    """Why data are not compared with simulated ones."""
+    return (
+        "Intervals are by simulation of data with many weak couplings, and these data are of another kind. "
+        + " ".join(sentences(diagnosis))
+    )

@@ -41,8 +41,14 @@ def estimate_as_json(estimate: Shown, interval: Interval | None) -> dict[str, An
 
 def couplings_as_json(found: ShownCouplings) -> dict[str, Any]:
     """How couplings were found, and the strongest of them."""
-    certificate = found.certificate
+    check, certificate = found.check, found.certificate
     return vars(found) | {
         "strongest": [edge._asdict() for edge in found.strongest],
-        "certificate": None if certificate is None else asdict(certificate) | {"passed": certificate.passed},
+        "check": check and asdict(check) | _named(check, "gain", "passed", "sentence"),
+        "certificate": certificate and asdict(certificate) | _named(certificate, "passed", "agreed", "stays"),
     }
+
+
+def _named(record: object, *names: str) -> dict[str, Any]:
+    """What a record knows besides its fields."""
+    return {name: getattr(record, name) for name in names}

@@ -5,12 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..words import sentence
+
 if TYPE_CHECKING:
-    from ..boltzmann_machine import BoltzmannMachine, Coupling
+    from ..boltzmann_machine import BoltzmannMachine
+    from ..check import Check
+    from ..edges import Coupling
     from ..inference import StrengthAnswer
     from ..learning.certificate import Certificate
 
 STRONGEST = 10  # couplings to keep, as many as BoltzmannMachine.strongest gives unasked
+
+
+@dataclass(frozen=True)
+class ShownReason:
+    """In what the data, or the estimate, are odd: a quantity, its value, the limit that it passed, and a sentence."""
+
+    quantity: str
+    value: float
+    limit: float
+    sentence: str
 
 
 @dataclass(frozen=True)
@@ -30,11 +44,14 @@ class Shown:
     reason: str
     regime: str
     at_distance: float
+    trusted: bool
+    reasons: tuple[ShownReason, ...]
     prior: str
     mean_coupling: bool
     n_spins: int
     n_samples: int
     magnetisation: float
+    warnings: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -52,7 +69,9 @@ class ShownCouplings:
     n_spins: int
     n_samples: int
     strongest: tuple[Coupling, ...]
+    check: Check | None
     certificate: Certificate | None
+    warnings: tuple[str, ...]
 
 
 def shown(answer: StrengthAnswer) -> Shown:
@@ -72,11 +91,17 @@ def shown(answer: StrengthAnswer) -> Shown:
         reason=answer.reason,
         regime=answer.regime,
         at_distance=answer.diagnosis.distance,
+        trusted=answer.diagnosis.trusted,
+        reasons=tuple(
+            ShownReason(reason.quantity.value, reason.value, reason.limit, sentence(reason))
+            for reason in answer.diagnosis.reasons
+        ),
         prior=answer.options.prior,
         mean_coupling=answer.options.mean_coupling,
         n_spins=moments.n,
         n_samples=moments.N,
         magnetisation=moments.M,
+        warnings=tuple(map(str, answer.warnings)),
     )
 
 
@@ -91,5 +116,7 @@ def shown_couplings(bm: BoltzmannMachine, n_samples: int) -> ShownCouplings:
         n_spins=bm.n_features_in_,
         n_samples=n_samples,
         strongest=tuple(bm.strongest(STRONGEST)),
+        check=bm.check_,
         certificate=bm.certificate_,
+        warnings=tuple(map(str, bm.answer_.warnings)),
     )

@@ -34,6 +34,7 @@ def estimate_as_text(e: Shown, interval: Interval | None, encoding: str) -> str:
         lines += _interval_lines(interval)
     lines += [
         f"  regime   {e.regime} (1 - gamma r = {e.at_distance:.2f})",
+        *(f"           {reason.sentence}" for reason in e.reasons if reason.sentence),
         f"  method   {e.method} ({e.reason}), {e.prior} prior{_CASES[e.case]}",
     ]
     return "\n".join(lines)
@@ -58,9 +59,11 @@ def couplings_as_text(found: ShownCouplings, encoding: str) -> str:
     if found.gamma is not None:
         penalty = "" if found.penalty is None else f", penalty {found.penalty:.4g}"
         J = math.sqrt(found.gamma)
-        lines.append(f"  J        {J:.4f}    {found.prior} prior of variance J^2/n{penalty}")
+        lines.append(f"  prior    {found.prior}, of variance J^2/n with J = {J:.4f}{penalty}")
     if found.certificate is not None:
-        lines.append(f"  check    {found.certificate.sentence}")
+        lines.append(f"  search   {found.certificate.sentence}")
+    if found.check is not None:
+        lines.append(f"  check    {found.check.sentence}")
     for k, edge in enumerate(found.strongest[:IN_TEXT]):
         title = "" if k else "largest"
         lines.append(f"  {title:9}{edge.J:+.4f} ± {edge.error:.4f}    {edge.name_i}, {edge.name_j}")

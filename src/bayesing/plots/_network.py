@@ -11,7 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
-from ..boltzmann_machine import BoltzmannMachine, Coupling
+from ..boltzmann_machine import BoltzmannMachine
+from ..edges import Coupling
 from ..types import Array
 from ._couplings import order_of
 from ._style import background, name_of, note, sign_colours, size_in_points, text_colour

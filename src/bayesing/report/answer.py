@@ -9,6 +9,7 @@ from .. import __version__
 from ..calibration import Interval
 from ..diagnosis import Phase
 from ..empirical_bayes import EmpiricalBayes
+from ..words import sentences
 from .analysis import Analysis
 from .format import between, counted, number, plus_minus, rounded, share
 from .intervals import LEVEL
@@ -55,8 +56,10 @@ def answer(a: Analysis) -> list[str]:
     subject = f"From {counted(a.N, 'sample')} of {counted(a.n, 'spin')}, "
     return [
         subject + _couplings_sentence(a),
+        *_doubts(a),
         _field_sentence(a.eb, a.interval),
         _regime_sentence(a),
+        *_check_sentence(a),
         *_strongest_sentence(a),
         *_prediction_sentence(a),
         _attribution(a),
@@ -101,6 +104,23 @@ def _unseen(eb: EmpiricalBayes, found: Interval | None) -> str:
     return f" Couplings of J up to about {number(most, 2)} would go unnoticed in so few data."
 
 
+def _doubts(a: Analysis) -> Iterable[str]:
+    """In what the data are of another kind than many weak couplings, and whether J can be believed all the same."""
+    found = a.eb.diagnosis_
+    said = sentences(found)
+    yield from said
+    if said and found.trusted:
+        yield f"The method {a.eb.method_} holds for such data, too."
+    elif said:
+        yield f"J by {a.eb.method_} is not to be believed."
+
+
+def _check_sentence(a: Analysis) -> Iterable[str]:
+    found = a.couplings.machine.check_ if a.couplings else None
+    if found is not None:
+        yield found.sentence
+
+
 def _field_sentence(eb: EmpiricalBayes, found: Interval | None) -> str:
     if not math.isfinite(eb.H_):
         return f"The field H is not determined; the mean spin is {number(eb.moments_.M, 2, True)}."
@@ -127,6 +147,12 @@ def _regime_sentence(a: Analysis) -> str:
             f"This is the edge of the spin glass or beyond it ({distance}), where the method {eb.method_} saturates: "
             "J may be larger than given."
         )
+    if phase is Phase.ORDERED:
+        return f"The spins are ordered: they align by themselves, in one state or another ({distance})."
+    if phase is Phase.NOT_WEAK:
+        return "These are not many weak couplings, for which phases are defined."
+    if phase is Phase.GLASS and eb.diagnosis_.trusted:
+        return f"This is a spin glass ({distance}): many states compete."
     if phase is Phase.NEAR_GLASS:
         return f"This is a paramagnet near the spin glass ({distance}): J is determined, with less certainty."
     beyond = f"This is beyond the edge of the spin glass ({distance}), where theory ends: "

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..boltzmann_machine import BoltzmannMachine, Coupling
+from ..boltzmann_machine import BoltzmannMachine
 from ..choice import QUICK, THOROUGH
+from ..edges import Coupling
 from ..exceptions import Setting
 from ..statistics import SpinStatistics
 from .request import Choices, Source

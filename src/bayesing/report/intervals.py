@@ -7,6 +7,7 @@ import numpy as np
 from ..calibration import Interval
 from ..empirical_bayes import EmpiricalBayes
 from ..exceptions import Setting, SimulatedDataError
+from ..words import another_kind
 from . import budget
 from .request import Choices
 from .watch import Watch
@@ -40,6 +41,8 @@ def _obstacle(eb: EmpiricalBayes, choices: Choices, simulations: int) -> str:
     if choices.simulations == 0:
         asked = choices.speak(Setting("simulations", 0))
         return f"Intervals by simulation were left out, as asked with {asked}."
+    if not eb.diagnosis_.is_weak:
+        return another_kind(eb.diagnosis_)
     if choices.simulations is None and varying < _LEAST_SPINS:
         return (
             f"Intervals by simulation were left out: with {varying} spins that vary, strength is a matter of a few "

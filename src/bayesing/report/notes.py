@@ -9,7 +9,9 @@ import numpy as np
 
 from ..diagnosis import Phase
 from ..exceptions import (
+    AnotherKindWarning,
     BoundWarning,
+    CheckWarning,
     LaplaceWarning,
     NotConvergedWarning,
     NotEquilibratedWarning,
@@ -27,6 +29,8 @@ _LEADING_SHARE = 0.25  # of the variance in one pattern that is worth a word
 _LEAST_SPINS = 10  # of fewer, one pattern always has such a share
 
 _TITLES: dict[type[Warning], str] = {
+    AnotherKindWarning: "J is not to be believed",
+    CheckWarning: "Samples of the model do not look like the data",
     BoundWarning: "At the end of its range",
     LaplaceWarning: "Laplace prior",
     NotConvergedWarning: "The search did not finish",
@@ -115,7 +119,7 @@ def _of_interval(a: Analysis) -> Iterable[Note]:
 def _of_regime(a: Analysis) -> Iterable[Note]:
     if a.eb.diagnosis_.phase is Phase.NEAR_GLASS:
         yield Note("The data lie near the spin glass", "Errors grow there, and methods begin to differ.")
-    elif a.eb.diagnosis_.phase is Phase.GLASS:
+    elif a.eb.diagnosis_.phase is Phase.GLASS and not a.eb.diagnosis_.trusted:
         yield Note(
             "The data lie beyond the edge of the spin glass",
             "Theory for many random couplings ends there: the estimate is approximate, and its error larger than "

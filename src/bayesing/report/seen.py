@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..boltzmann_machine import Coupling
+from ..edges import Coupling
 from ..plots._spectrum import largest_of_noise
 from ..prediction import Comparison
 from ..replica import NEAR
