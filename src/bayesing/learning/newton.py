@@ -1,12 +1,12 @@
 r"""Newton steps for the true likelihood, with curvatures from samples.
 
-With the prior :math:`J_{ij} \sim N(0, 1/\lambda)`, :math:`\lambda = n/\gamma`, and fields N(0, 1) the slopes of the
-log posterior in centred parameters are (zero diagonal)
+With the priors :math:`J_{ij} \sim N(0, 1/\lambda)`, :math:`\lambda = n/\gamma`, and :math:`b_i \sim N(\beta_i, 1)`
+(:mod:`bayesing.conditionals`) the slopes of the log posterior in centred parameters are (zero diagonal)
 
 .. math::
 
-    G_{ij} = N (\langle z_i z_j \rangle_{\text{data}} - \langle z_i z_j \rangle) - \lambda J_{ij}
-    + h_i d_j + h_j d_i , \qquad g_i = N (d_i - m_i) - h_i .
+    G_{ij} = N (\langle z_i z_j \rangle_{\text{data}} - \langle z_i z_j \rangle) - \lambda J_{ij} , \qquad
+    g_i = N (d_i - m_i) - (b_i - \beta_i) .
 
 **Metric.** In the eigenvectors V of the model's covariance, :math:`y = V^T z`, the curvature is nearly diagonal, and
 its diagonal is :math:`N W_{kl} + \lambda`, :math:`W_{kl} = \operatorname{Var}(y_k y_l)` over the samples (half of it
@@ -132,12 +132,12 @@ class Step:
     signal: float
 
 
-def slopes(data: Data, free: Free, J: Array, h: Array, lam: float) -> Pair:
+def slopes(data: Data, free: Free, J: Array, b: Array, lam: float) -> Pair:
     """Of the log posterior, along J and b; ``lam`` 0 is that of the likelihood and the fields' prior alone."""
-    d, N = data.d, data.N
-    G = N * (data.C - free.second) - lam * J + np.outer(h, d) + np.outer(d, h)
+    N = data.N
+    G = N * (data.C - free.second) - lam * J
     np.fill_diagonal(G, 0)
-    return G, N * (d - free.m) - h
+    return G, N * (data.d - free.m) - (b - data.middle)
 
 
 def step(data: Data, halves: tuple[Free, Free], at: tuple[Pair, Pair], metric: Metric) -> Step:
@@ -193,15 +193,14 @@ def direction(data: Data, free: Free, G: Array, g: Array, metric: Metric) -> Pai
 
 def curvature(data: Data, free: Free, metric: Metric, J: Array, b: Array, mixed: float = 0.0) -> Pair:
     """That of the log posterior, by samples and, with the share ``mixed``, by the metric, times a step."""
-    N, d = data.N, data.d
+    N = data.N
     AJ, Ab = free.response(J, b)
     if mixed:
         rough = metric.of_one(J, b)
         AJ, Ab = ((1 - mixed) * x + mixed * y for x, y in zip((AJ, Ab), rough, strict=True))
-    dh = b - J @ d  # of the fields' prior
-    AJ = N * AJ + metric.lam * J - np.outer(dh, d) - np.outer(d, dh)
+    AJ = N * AJ + metric.lam * J
     np.fill_diagonal(AJ, 0)
-    return AJ, N * Ab + dh
+    return AJ, N * Ab + b
 
 
 def _conjugate_gradients(

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..conditionals import independent_fields, middle_of_fields
 from ..sampling._gibbs import Single
 from ..statistics import SpinStatistics
 from ..threads import Run
@@ -41,9 +42,13 @@ class Data(NamedTuple):
 
     @property
     def rates(self) -> Array:
-        """Fields of independent spins with these means."""
-        edge = 1 - 1 / self.N
-        return np.asarray(np.arctanh(np.clip(self.d, -edge, edge)))
+        """Fields b^0 of independent spins with these means."""
+        return independent_fields(self.N * self.d, self.N)
+
+    @property
+    def middle(self) -> Array:
+        """beta, the middle of the prior of b."""
+        return middle_of_fields(self.N * self.d, self.N)
 
     def errors(self, m: Array, C: Array) -> tuple[Array, Array]:
         r"""Standard errors of N samples of a model with means m and covariance C: of means, and of pairs z_i z_j.
