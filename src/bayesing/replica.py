@@ -124,7 +124,9 @@ def mean_field(
         n \operatorname{Var} H = \gamma q + \frac{\gamma M^2}{1 - \gamma r}
             + \frac1N \Big( \frac1n \sum_i \frac1{1 - m_i^2} - J_0 \Big) ,
 
-    with the estimate of atanh m_i that has the least bias (:mod:`bayesing.conditionals`).
+    with the estimate of atanh m_i that has the least bias (:mod:`bayesing.conditionals`). The error of J_0 adds its
+    part, less :math:`4 \gamma M^2/n`: by how much couplings are larger than J_0/n in the mean, of variance
+    :math:`2\gamma/n`, is in both parts, and cancels.
     """
     sites, differ = site_fields(moments, gamma, J0)
     if not differ:
@@ -133,8 +135,8 @@ def mean_field(
     distance = max(1 - gamma * stability(moments), n ** (-1 / 3))
     by_couplings = gamma * (overlap(moments) + M**2 / distance)
     by_samples = (float(np.mean(np.cosh(_free_fields(moments)) ** 2)) - J0) / N
-    variance = (by_couplings + max(by_samples, 0.0)) / n + (M * J0_error) ** 2
-    return float(sites.mean()), math.sqrt(variance)
+    by_J0 = M**2 * (J0_error**2 - 4 * gamma / n) if J0_error else 0.0
+    return float(sites.mean()), math.sqrt((by_couplings + max(by_samples, 0.0)) / n + by_J0)
 
 
 def _free_fields(moments: SpinMoments) -> NDArray[np.float64]:
