@@ -198,6 +198,21 @@ def test_the_metric(free):
     assert (metric.W > 0.1 * np.outer(metric.c, metric.c) - 1e-12).all()
 
 
+def test_the_metric_has_the_curvature_of_all_pairs_together(free):
+    """The sum of Var(z_i z_j), by enumeration: squares z_i^2, which are in the products y_k y_l, do not count."""
+    metric = Metric(free, N, LAM)
+    p = np.exp(-MODEL.energy(states := bs.ising.all_states(5)) - MODEL.log_partition())
+    z = states - p @ states
+    expected = found = 0.0
+    for i in range(5):
+        for j in range(i):
+            product, unit = z[:, i] * z[:, j], np.zeros((5, 5))
+            unit[i, j] = unit[j, i] = 1
+            expected += p @ product**2 - (p @ product) ** 2
+            found += metric.of_one(unit, np.zeros(5))[0][i, j]
+    assert found == pytest.approx(expected, rel=1e-3)
+
+
 def test_variances_are_those_of_a_gaussian_with_the_curvature_of_the_metric(free):
     """Couplings V E V^T with variances K of E, twice that on the diagonal, and fields V e less J d."""
     metric, rng, draws = Metric(free, N, LAM), np.random.default_rng(7), 20_000

@@ -274,6 +274,15 @@ def test_rare_spins_have_bounded_couplings(prior):
     assert np.abs(bm.couplings_).max() < 5 and np.abs(bm.fields_).max() < 10
 
 
+def test_rare_spins_with_couplings_have_some():
+    """Little is known of them: the closed form, which needs no search, is off by its own error."""
+    sim = bs.simulate(30, 4000, J=0.5, H=-1.8, seed=1, sweeps=3)
+    eb, closed = (bs.EmpiricalBayes(method).fit(sim.spins) for method in ("likelihood", "susceptibility"))
+    assert eb.gamma_ == pytest.approx(closed.gamma_, abs=2 * closed.gamma_error_)
+    assert abs(eb.gamma_ - 0.25) < 3 * eb.gamma_error_ and 0.02 < eb.gamma_
+    assert abs(eb.H_ + 1.8) < 3 * eb.H_error_ < 0.6
+
+
 def test_rare_spins_without_couplings_have_none():
     """A prior of fields around 0 would be made up for by couplings: gamma was 4, and H half of what it is."""
     p, size, samples = 2e-3, 20, 5000

@@ -11,7 +11,9 @@ With the priors :math:`J_{ij} \sim N(0, 1/\lambda)`, :math:`\lambda = n/\gamma`,
 **Metric.** In the eigenvectors V of the model's covariance, :math:`y = V^T z`, the curvature is nearly diagonal, and
 its diagonal is :math:`N W_{kl} + \lambda`, :math:`W_{kl} = \operatorname{Var}(y_k y_l)` over the samples (half of it
 for k = l). Gaussian spins would have :math:`W_{kl} = c_k c_l`; near the spin glass they are far from it, and steps
-would have to be ten times shorter. For fields it is N C + 1.
+would have to be ten times shorter. The products y_k y_l have squares z_i^2 in them, which no coupling multiplies, and
+which vary widely for rare spins. Where they count, W is scaled down: summed over pairs i < j the curvatures are not
+above N Var(z_i z_j), or data would seem to say more of gamma than they do, and it would end at 0. For fields the metric is N C + 1.
 
 **Step.** Fields first, then couplings given what the fields do, then fields again; or, where samples are many more
 than parameters, conjugate gradients on the curvature of the samples, mended with that of the metric.
@@ -33,7 +35,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..types import Array
-from .phases import Data, Free
+from .phases import Data, Free, variances_of_pairs
 from .population import worth
 
 _RIDGE = 1e-3  # added to the covariance: directions in which spins do not move
@@ -59,7 +61,12 @@ class Metric:
         self.N, self.lam = N, lam
         c, self.V = np.linalg.eigh(free.covariance + _RIDGE * np.eye(len(free.m)))
         self.c = np.maximum(c, _RIDGE / 2)
-        self.W = np.maximum(free.fourth(self.V), _FLOOR * np.outer(self.c, self.c))
+        W, P = free.fourth(self.V), self.V**2
+        with_squares = float(W.sum() + np.trace(W)) / 2 - float(np.vdot(W, P.T @ P))
+        pairs = variances_of_pairs(free.m, free.covariance)
+        if with_squares > 0:
+            W *= min(float(pairs.sum() - np.trace(pairs)) / 2 / with_squares, 1.0)
+        self.W = np.maximum(W, _FLOOR * np.outer(self.c, self.c))
 
     def at(self, lam: float) -> Metric:
         """The same for a prior of another precision."""
