@@ -13,7 +13,8 @@ its diagonal is :math:`N W_{kl} + \lambda`, :math:`W_{kl} = \operatorname{Var}(y
 for k = l). Gaussian spins would have :math:`W_{kl} = c_k c_l`; near the spin glass they are far from it, and steps
 would have to be ten times shorter. The products y_k y_l have squares z_i^2 in them, which no coupling multiplies, and
 which vary widely for rare spins. Where they count, W is scaled down: summed over pairs i < j the curvatures are not
-above N Var(z_i z_j), or data would seem to say more of gamma than they do, and it would end at 0. For fields the metric is N C + 1.
+above N Var(z_i z_j), or data would seem to say more of gamma than they do, and it would end at 0. For fields the
+metric is N C + 1.
 
 **Step.** Fields first, then couplings given what the fields do, then fields again; or, where samples are many more
 than parameters, conjugate gradients on the curvature of the samples, mended with that of the metric.

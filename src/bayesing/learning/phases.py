@@ -139,7 +139,7 @@ class Free:
 
 
 def variances_of_pairs(m: Array, C: Array) -> Array:
-    r"""Of :math:`z_i z_j`, z = s - m: exactly :math:`v_i v_j + 4 m_i m_j C_{ij} - C_{ij}^2` for two values per spin."""
+    r"""Of :math:`z_i z_j`, z = s - m: for spins exactly :math:`v_i v_j + 4 m_i m_j C_{ij} - C_{ij}^2`."""
     v = 1 - m**2
     return np.asarray(np.outer(v, v) + 4 * np.outer(m, m) * C - C**2)
 
