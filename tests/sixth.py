@@ -12,7 +12,7 @@ def gamma_of(stats):
 
 def _fit(stats, options):
     gamma = max(gamma_of(stats), 0.0)
-    return with_field(stats.moments, gamma, math.sqrt(2) * (gamma / stats.n + 1 / stats.N), options)
+    return with_field(stats, gamma, math.sqrt(2) * (gamma / stats.n + 1 / stats.N), options)
 
 
 def _statistic(found, gamma, options):

@@ -146,14 +146,21 @@ def unpack(theta, n):
 
 
 class Posterior:
-    """N samples with given averages of the features; J_ij ~ N(0, gamma/n) or the Laplace prior; h_i ~ N(0, 1)."""
+    """N samples with given averages of the features; J_ij ~ N(0, gamma/n) or the Laplace prior.
+
+    h_i + sum_j J_ij d_j ~ N(b0_i - tanh b0_i, 1) with the means d, where tanh b0_i is d_i with one more sample of 0.
+    """
 
     def __init__(self, averages, N, n, gamma, laplace=False):
         self.averages, self.N, self.n = averages, N, n
         self.states = features(list(product([-1, 1], repeat=n)))
         self.xi = np.sqrt(2 * n / gamma) if laplace else 0.0
         lam = 0.0 if laplace else n / gamma
-        self.precision = np.repeat([lam, 1.0], [n * (n - 1) // 2, n])
+        d = averages[-n:]
+        m = N * d / (N + 1)
+        b = np.array([J @ d + h for J, h in (unpack(unit, n) for unit in np.eye(len(averages)))])
+        self.prior_mode = np.append(np.zeros(n * (n - 1) // 2), np.arctanh(m) - m)
+        self.precision = np.diag(np.repeat([lam, 0.0], [n * (n - 1) // 2, n])) + b @ b.T
 
     @classmethod
     def of(cls, X, gamma, laplace=False):
@@ -165,16 +172,18 @@ class Posterior:
 
     def smooth(self, theta):
         """The logarithm of the posterior without what of the prior has an edge, up to a constant."""
-        likelihood = self.N * (self.averages @ theta - logsumexp(self.states @ theta))
-        return likelihood - self.precision @ theta**2 / 2
+        likelihood = self.N * (theta @ self.averages - logsumexp(theta @ self.states.T, axis=-1))
+        off = theta - self.prior_mode
+        return likelihood - np.sum(off @ self.precision * off, axis=-1) / 2
 
     def slope(self, theta):
-        return self.N * (self.averages - self.probabilities(theta) @ self.states) - self.precision * theta
+        likelihood = self.N * (self.averages - self.probabilities(theta) @ self.states)
+        return likelihood - self.precision @ (theta - self.prior_mode)
 
     def curvature(self, theta):
         p = self.probabilities(theta)
         mean = p @ self.states
-        return self.N * ((self.states.T * p) @ self.states - np.outer(mean, mean)) + np.diag(self.precision)
+        return self.N * ((self.states.T * p) @ self.states - np.outer(mean, mean)) + self.precision
 
     def deviations(self, theta):
         """Standard deviations of the posterior, if it were a Gaussian with the curvature at theta."""

@@ -2,8 +2,16 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.optimize import brentq
+from scipy.stats import binom
 
-from bayesing.conditionals import curvature, fields_of, log_conditional, slope, total_and_slope
+from bayesing.conditionals import (
+    curvature,
+    fields_of,
+    independent_fields,
+    log_conditional,
+    slope,
+    total_and_slope,
+)
 
 
 def local_fields(scale, N=37, n=6):
@@ -37,7 +45,9 @@ def test_fields_are_where_the_slope_vanishes(variance):
         def weighted(z):
             return np.tanh(h + mean[i] + np.sqrt(variance) * z) * np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
 
-        return sums[i] - N * quad(weighted, -9, 9, limit=200)[0] - h
+        m = sums[i] / (N + 1)
+        pull = h + mean[i] - np.arctanh(m) + m
+        return sums[i] - N * quad(weighted, -9, 9, limit=200)[0] - pull
 
     for i in range(4):
         assert fields[i] == pytest.approx(brentq(slope_at, -30, 30, args=(i,)), abs=1e-6)
@@ -47,13 +57,24 @@ def test_gaussian_local_fields_stand_for_those_of_many_samples():
     """Against the same equation summed over samples: 100,000 of them differ from a Gaussian by 1/sqrt(N)."""
     local = np.random.default_rng(0).normal(0.3, 0.8, 100_000)
     total = 20_000
-    exact = brentq(lambda h: total - np.tanh(h + local).sum() - h, -9, 9)
+    middle = np.arctanh(total / 100_001) - total / 100_001
+    exact = brentq(lambda h: total - np.tanh(h + local).sum() - (h + local.mean() - middle), -9, 9)
     found = fields_of(np.array([total]), len(local), local.mean(), local.var())
     assert found[0] == pytest.approx(exact, abs=5 / np.sqrt(len(local)))
 
 
+def test_fields_of_independent_spins_have_next_to_no_bias():
+    """Over all numbers of active samples, for spins from rare to frequent; atanh of the mean is infinite for some."""
+    N, p = 200, np.array([0.05, 0.1, 0.5, 0.8])
+    k = np.arange(N + 1)
+    expected = independent_fields(2 * k - N, N) @ binom.pmf(k[:, None], N, p)
+    h = np.log(p / (1 - p)) / 2
+    assert np.abs(expected - h).max() < 2e-3 and (np.abs(expected - h) < 0.2 / (N * p) ** 2 + 1e-4).all()
+
+
 def test_fields_without_couplings():
-    assert fields_of(np.array([2000, 2000]), 4000) == pytest.approx(np.arctanh([0.5, 0.5]), abs=1e-3)
+    sums = np.array([2000, -31, 4000])
+    assert fields_of(sums, 4000) == pytest.approx(independent_fields(sums, 4000), abs=1e-9)
 
 
 def test_fields_against_absurd_couplings_are_finite():

@@ -16,16 +16,16 @@ from bayesing.couplings.pseudolikelihood import (
 from samples import random_model, random_spins, stats
 
 
-def slow_objective(X, J, h, penalty):
+def slow_objective(X, J, b, penalty):
     """Minus ln P of every spin of every sample, and the penalties, one at a time."""
     N, n = X.shape
-    value = 0.0
+    value, d, m = 0.0, X.mean(axis=0), X.sum(axis=0) / (N + 1)
     for a in range(N):
         for i in range(n):
-            f = h[i] + sum(J[i, j] * X[a, j] for j in range(n) if j != i)
+            f = b[i] + sum(J[i, j] * (X[a, j] - d[j]) for j in range(n) if j != i)
             value += np.log(1 + np.exp(-2 * X[a, i] * f))
     value += penalty / 2 * sum(J[i, j] ** 2 for i in range(n) for j in range(i))
-    return (value + sum(h**2) / 2) / N
+    return (value + sum((b - np.arctanh(m) + m) ** 2) / 2) / N
 
 
 @pytest.mark.parametrize("N", [4, 1203])
@@ -33,12 +33,12 @@ def test_objective_is_its_definition_and_the_gradient_its_slope(N):
     """With more than 1000 samples too, where logarithms are taken of several products."""
     X = random_spins(N, 5, seed=2)
     rng = np.random.default_rng(0)
-    upper, h = rng.normal(0, 0.5, 10), rng.normal(0.3, 0.5, 5)
+    upper, b = rng.normal(0, 0.5, 10), rng.normal(0.3, 0.5, 5)
     function = objective(X, 3.7)
-    theta = np.concatenate([upper, h])
+    theta = np.concatenate([upper, b])
     J = symmetric(upper, 5)
     assert (J == J.T).all() and J[0, 2] == upper[1] and J[3, 4] == upper[9]
-    assert function(theta)[0] == pytest.approx(slow_objective(X.astype(int), J, h, 3.7), rel=1e-12)
+    assert function(theta)[0] == pytest.approx(slow_objective(X.astype(int), J, b, 3.7), rel=1e-12)
     assert check_grad(lambda t: function(t)[0], lambda t: function(t)[1], theta, epsilon=1e-6) < 1e-5
 
 
@@ -72,7 +72,8 @@ def test_laplace_meets_the_conditions_of_optimality(N):
     fit = fit_couplings(stats(X), 0.5, "laplace", tolerance=1e-8)
     upper = np.triu_indices(15, 1)
     J = fit.matrix[upper]
-    gradient = N * objective(X, 0.0)(np.concatenate([J, fit.fields]))[1]
+    b = fit.fields + fit.matrix @ X.mean(axis=0)
+    gradient = N * objective(X, 0.0)(np.concatenate([J, b]))[1]
     slope, weight = gradient[: len(J)], 2 * np.sqrt(2 * 15 / 0.5)
     assert fit.penalty == pytest.approx(weight)
     zero = J == 0
@@ -124,15 +125,15 @@ def test_constant_spins_have_no_couplings_and_the_deviation_of_the_prior():
 
 
 def exact_errors(X, J, h, penalty):
-    """sqrt(2/Hessian) of all couplings and fields, from the full matrix of second derivatives."""
+    """sqrt(2/Hessian) of all couplings and centred fields, from the full matrix of second derivatives."""
     N, n = X.shape
     i, j = np.triu_indices(n, 1)
     S = X.astype(float)
-    W = 1 - np.tanh(S @ J + h) ** 2
+    Z, W = S - S.mean(axis=0), 1 - np.tanh(S @ J + h) ** 2
     hessian = np.diag(np.concatenate([np.full(len(i), float(penalty)), np.ones(n)]))
     for k in range(n):
         features = np.zeros((N, len(i) + n))
-        features[:, : len(i)] = (i == k) * S[:, j] + (j == k) * S[:, i]
+        features[:, : len(i)] = (i == k) * Z[:, j] + (j == k) * Z[:, i]
         features[:, len(i) + k] = 1
         hessian += features.T @ (W[:, [k]] * features)
     return symmetric(np.sqrt(2 * np.diag(np.linalg.inv(hessian)))[: len(i)], n)

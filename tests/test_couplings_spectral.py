@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 import bayesing as bs
+from bayesing.conditionals import middle_of_fields
 from bayesing.couplings.spectral import fit_couplings, posterior
 from bayesing.spectrum import Spectrum, saddle
 from bayesing.strength.spectral import fit_spectral
@@ -60,8 +61,10 @@ def test_fields_are_the_best_given_the_couplings(n, N, left):
     X[:, 4] = -1
     known = fit_couplings(stats(X), 0.5)
     S = X.astype(float)
-    f = S @ known.rows()[0] + known.fields
-    slopes = (S - np.tanh(f)).sum(axis=0) - known.fields
+    J = known.rows()[0]
+    f = S @ J + known.fields
+    pull = known.fields + J @ S.mean(axis=0) - middle_of_fields(X.sum(axis=0), N)
+    slopes = (S - np.tanh(f)).sum(axis=0) - pull
     curvatures = (1 - np.tanh(f) ** 2).sum(axis=0) + 1
     assert np.sqrt(np.mean(slopes**2 / curvatures)) < left
     assert known.fields[4] < -1

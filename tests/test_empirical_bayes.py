@@ -264,6 +264,16 @@ def test_every_method_sets_every_attribute(method):
     assert shuffled.gamma_ == pytest.approx(eb.gamma_, rel=1e-3, abs=noise)
 
 
+@pytest.mark.parametrize("method", [method for method in EVERY if method != "plefka"])
+def test_the_field_is_that_of_spins_that_vary(method):
+    X = bs.simulate(24, 150, J=0.5, H=0.4, seed=3, sweeps=3).spins
+    wider = np.hstack([X, np.ones((150, 2), np.int8), -np.ones((150, 10), np.int8)])
+    alone, among = (bs.EmpiricalBayes(method).fit(data) for data in (X, wider))
+    room = 0.3 * alone.H_error_ if method == "likelihood" else 0.02 * alone.H_error_
+    assert among.H_ == pytest.approx(alone.H_, abs=room)
+    assert among.H_error_ == pytest.approx(alone.H_error_, rel=0.3 if method == "likelihood" else 0.05)
+
+
 @pytest.mark.parametrize("method", EVERY)
 @pytest.mark.parametrize("X", [np.ones((6, 4)), np.tile([[1, -1, 1]], (6, 1))], ids=["constant", "identical"])
 def test_data_without_variation_are_a_clear_error(method, X):

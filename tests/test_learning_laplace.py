@@ -124,7 +124,8 @@ def test_steps_end_at_the_mode_of_the_true_posterior():
     for _ in range(12):
         free = free_of(without_noise(bs.IsingModel(J, h), 30_000))
         quadratic = Quadratic(DATA, free, Metric(free, N, n / GAMMA))
-        J, b = quadratic.mode(*slopes(DATA, free, J, h, 0.0), J, h + J @ DATA.d, J, EXACT.xi)
+        b = h + J @ DATA.d
+        J, b = quadratic.mode(*slopes(DATA, free, J, b, 0.0), J, b, J, EXACT.xi)
         h = b - J @ DATA.d
     zero = mode[:10] == 0
     assert 1 < zero.sum() < 9 and ((J[UPPER] == 0) == zero).all()

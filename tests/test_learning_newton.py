@@ -63,9 +63,7 @@ Z = SAMPLES - DATA.d
 def test_data():
     assert DATA.N == N and DATA.n == 5
     assert DATA.d == pytest.approx(X.mean(axis=0)) and pytest.approx(np.cov(X.T, bias=True)) == DATA.C
-    assert np.tanh(DATA.rates) == pytest.approx(DATA.d)
-    constant = Data.of(stats(np.insert(X, 0, 1, axis=1)))
-    assert np.tanh(constant.rates[0]) == pytest.approx(1 - 1 / N)
+    assert np.tanh(DATA.rates) == pytest.approx(X.sum(axis=0) / (N + 1))
 
 
 def test_standard_errors_of_data_are_those_of_the_model():
@@ -158,7 +156,7 @@ def test_slopes_are_those_of_the_enumerated_posterior(free):
     exact = Posterior.of(X, GAMMA)
     at = centred(pack(MODEL.couplings, MODEL.fields))
     expected = approx_fprime(at, lambda x: exact.smooth(centred(x, -DATA.d)), 1e-6)
-    found = pack(*slopes(DATA, free, MODEL.couplings, MODEL.fields, LAM))
+    found = pack(*slopes(DATA, free, *unpack(at, 5), LAM))
     assert found == pytest.approx(expected, abs=4 * N * ROUNDING + 1e-3) and np.abs(expected).min() > 0.05
 
 
@@ -176,13 +174,13 @@ def test_curvatures_are_those_of_the_enumerated_posterior(free):
 
 def test_the_curvature_may_be_mixed_with_that_of_the_metric(free):
     metric, (J, b) = Metric(free, N, LAM), random_step(5)
-    V, dh = metric.V, b - J @ DATA.d
+    V = metric.V
     rough = V @ (metric.W * (V.T @ J @ V)) @ V.T
     np.fill_diagonal(rough, 0)
-    expected = N * rough + LAM * J - np.outer(dh, DATA.d) - np.outer(DATA.d, dh)
+    expected = N * rough + LAM * J
     of_couplings, of_fields = curvature(DATA, free, metric, J, b, 1.0)
     assert pack(of_couplings, of_fields) == pytest.approx(
-        pack(expected, N * V @ (metric.c * (V.T @ b)) + dh), rel=1e-9
+        pack(expected, N * V @ (metric.c * (V.T @ b)) + b), rel=1e-9
     )
     half, none = (pack(*curvature(DATA, free, metric, J, b, share)) for share in (0.5, 0.0))
     assert half == pytest.approx((none + pack(of_couplings, of_fields)) / 2)
@@ -198,6 +196,21 @@ def test_the_metric(free):
     share = N * metric.W / (N * metric.W + LAM)
     assert metric.used == pytest.approx(5 + sum(share[i, j] for i in range(5) for j in range(i)))
     assert (metric.W > 0.1 * np.outer(metric.c, metric.c) - 1e-12).all()
+
+
+def test_the_metric_has_the_curvature_of_all_pairs_together(free):
+    """The sum of Var(z_i z_j), by enumeration: squares z_i^2, which are in the products y_k y_l, do not count."""
+    metric = Metric(free, N, LAM)
+    p = np.exp(-MODEL.energy(states := bs.ising.all_states(5)) - MODEL.log_partition())
+    z = states - p @ states
+    expected = found = 0.0
+    for i in range(5):
+        for j in range(i):
+            product, unit = z[:, i] * z[:, j], np.zeros((5, 5))
+            unit[i, j] = unit[j, i] = 1
+            expected += p @ product**2 - (p @ product) ** 2
+            found += metric.of_one(unit, np.zeros(5))[0][i, j]
+    assert found == pytest.approx(expected, rel=1e-3)
 
 
 def test_variances_are_those_of_a_gaussian_with_the_curvature_of_the_metric(free):
@@ -233,7 +246,7 @@ def distance(found, best):
 
 def test_the_direction_solves_newtons_equations(monkeypatch):
     free = free_at(NEAR)
-    metric, at = Metric(free, N, LAM), slopes(DATA, free, *unpack(NEAR, 5), LAM)
+    metric, at = Metric(free, N, LAM), slopes(DATA, free, *unpack(centred(NEAR), 5), LAM)
     best = np.linalg.solve(EXACT.curvature(NEAR), EXACT.slope(NEAR))
 
     def found():
@@ -256,7 +269,7 @@ def test_newton_steps_end_at_the_mode():
         J, h = unpack(theta, 5)
         S = without_noise(bs.IsingModel(J, h), 30_000)
         halves = free_of(S[::2]), free_of(S[1::2])
-        at = tuple(slopes(DATA, half, J, h, LAM) for half in halves)
+        at = tuple(slopes(DATA, half, J, h + J @ DATA.d, LAM) for half in halves)
         to = step(DATA, halves, at, Metric(Free.both(*halves), N, LAM))
         theta = centred(centred(theta) + pack(to.J, to.b), -DATA.d)
     assert np.abs(EXACT.slope(MODE)).max() < 1e-3
@@ -266,7 +279,7 @@ def test_newton_steps_end_at_the_mode():
 def test_a_step_takes_slopes_and_curvatures_from_different_halves():
     halves = free_of(SAMPLES[:2500]), free_of(SAMPLES[2500:])
     metric = Metric(Free.both(*halves), N, LAM)
-    a, b = at = tuple(slopes(DATA, half, MODEL.couplings, MODEL.fields, LAM) for half in halves)
+    a, b = at = tuple(slopes(DATA, half, *random_step(1), LAM) for half in halves)
     to = step(DATA, halves, at, metric)
     (Ja, ba), (Jb, bb) = direction(DATA, halves[1], *a, metric), direction(DATA, halves[0], *b, metric)
     assert pack(to.J, to.b) == pytest.approx(pack(Ja + Jb, ba + bb) / 2)
@@ -299,10 +312,10 @@ def test_slopes_that_stand_out_of_the_noise(free):
 
 def test_the_length_of_a_step_is_where_the_slope_vanishes():
     free = free_at(NEAR)
-    at = slopes(DATA, free, *unpack(NEAR, 5), LAM)
+    at = slopes(DATA, free, *unpack(centred(NEAR), 5), LAM)
     dJ, db = (2 * x for x in direction(DATA, free, *at, Metric(free, N, LAM)))  # too far
     along = pack(dJ, db - dJ @ DATA.d)
-    slope, prior, u = inner(*at, dJ, db), along @ (EXACT.precision * along), free.exponents(dJ, db)
+    slope, prior, u = inner(*at, dJ, db), along @ EXACT.precision @ along, free.exponents(dJ, db)
     expected = brentq(lambda rate: EXACT.slope(NEAR + rate * along) @ along, 0, 1)
     assert 0.3 < expected < 0.7 and worth(expected * u) > WORTH
     assert length(u, slope, N, prior) == pytest.approx(expected, abs=0.01)

@@ -34,8 +34,7 @@ def integrals(X, gamma, points=7):
     x, w = np.polynomial.hermite_e.hermegauss(points)
     grid = np.stack(np.meshgrid(*[x] * 6, indexing="ij"), -1).reshape(-1, 6)
     theta = mode + grid @ L.T
-    logs = exact.N * (theta @ exact.averages - logsumexp(theta @ exact.states.T, axis=1))
-    logs += (grid**2).sum(axis=1) / 2 - theta**2 @ exact.precision / 2
+    logs = exact.smooth(theta) + (grid**2).sum(axis=1) / 2
     logs += sum(np.meshgrid(*[np.log(w)] * 6, indexing="ij")).ravel()
     p = np.exp(logs - logsumexp(logs))
     mean = p @ theta
@@ -124,7 +123,7 @@ def test_a_step_goes_along_the_slope_and_adds_noise(rate):
     dJ, db = (np.array(x) for x in zip(*moved, strict=True))
     dJ, db = dJ - J, db - b
     V, K, k = METRIC.V, METRIC.K, METRIC.k
-    G, g = slopes(DATA, few, J, MODEL.fields, METRIC.lam)
+    G, g = slopes(DATA, few, J, b, METRIC.lam)
     step = rate * V @ (K * (V.T @ G @ V)) @ V.T
     np.fill_diagonal(step, 0)
     assert np.abs(dJ.mean(axis=0) - step)[UPPER].max() < 4.5 * dJ.std(axis=0)[UPPER].max() / np.sqrt(draws)
@@ -155,7 +154,7 @@ def test_slopes_along_stiff_directions_are_mended():
     """Divided by their curvature: a step makes up for the share ``rate`` of the deviation in every direction."""
     stiff, J, b = Stiff(DATA, FREE, METRIC), MODEL.couplings, MODEL.fields + MODEL.couplings @ DATA.d
     stiff.kappa = np.linspace(2, 5, len(stiff.kappa))
-    x = stiff.flat(*into(METRIC, *slopes(DATA, FREE, J, MODEL.fields, METRIC.lam)))
+    x = stiff.flat(*into(METRIC, *slopes(DATA, FREE, J, b, METRIC.lam)))
     for kappa, v in zip(stiff.kappa, stiff.vectors.T, strict=True):
         x = x - (1 - 1 / kappa) * (v @ x) * v
     dJ, db = out(METRIC, *stiff.unflat(0.4 * x))

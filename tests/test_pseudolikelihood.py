@@ -23,15 +23,18 @@ def spins(n, N, seed=4, J=0.9, H=0.3):
 
 
 def quadrature(X, i, gamma):
-    """ln of the average of prod_a P(s_i | rest) over h_i ~ N(0, 1) and two couplings ~ N(0, gamma/3)."""
+    """ln of the average of prod_a P(s_i | rest) over b_i ~ N(beta_i, 1) and two couplings ~ N(0, gamma/3)."""
     z = np.linspace(-5, 5, 120)
     w = np.exp(-(z**2) / 2)
     w /= w.sum()
     j, k = (other for other in range(3) if other != i)
-    h, a, b = np.meshgrid(z, z * np.sqrt(gamma / 3), z * np.sqrt(gamma / 3), indexing="ij")
+    d, m = X.mean(axis=0), X[:, i].sum() / (len(X) + 1)
+    field, a, b = np.meshgrid(
+        np.arctanh(m) - m + z, z * np.sqrt(gamma / 3), z * np.sqrt(gamma / 3), indexing="ij"
+    )
     states, counts = np.unique(X, axis=0, return_counts=True)
     total = sum(
-        -count * np.log1p(np.exp(-2 * x[i] * (h + a * x[j] + b * x[k])))
+        -count * np.log1p(np.exp(-2 * x[i] * (field + a * (x[j] - d[j]) + b * (x[k] - d[k]))))
         for x, count in zip(states.astype(float), counts, strict=True)
     )
     return np.log(np.einsum("hab,h,a,b", np.exp(total - total.max()), w, w, w)) + total.max()

@@ -14,9 +14,11 @@ from bayesing.replica import (
     field,
     field_error,
     mean_coupling,
+    mean_field,
     order_parameters,
     site_fields,
 )
+from bayesing.strength._method import Options, with_field
 
 from samples import random_model, random_spins
 
@@ -155,6 +157,62 @@ def test_site_fields_have_the_spread_of_the_fields():
     moments = bs.SpinMoments.of(spins)
     shifted, _ = site_fields(moments, 0.64, J0=0.5)
     assert_allclose(shifted, found - 0.5 * moments.M)
+
+
+FIELDS = np.random.default_rng(0).normal(0.4, 0.9, 200)
+
+
+def unequal(N=500):
+    """Moments of free spins in these fields, such that estimates of atanh m_i are the fields."""
+    t = np.tanh(FIELDS)
+    found = t * (N + 1) / N
+    return moments(
+        n=len(t), N=N, M=t.mean(), q=np.mean(t**2), r=np.mean((1 - t**2) ** 2), magnetisations=found
+    )
+
+
+def test_the_mean_field_of_independent_spins():
+    """Each has atanh m_i with the error 1/sqrt(N (1 - m_i^2))."""
+    m = unequal()
+    H, error = mean_field(m, 0.0, 0.0)
+    assert H == pytest.approx(FIELDS.mean(), abs=1e-9)
+    assert error == pytest.approx(np.sqrt(np.mean(np.cosh(FIELDS) ** 2) / (m.n * m.N)))
+    assert mean_field(moments(M=0.3, q=0.1), 0.1, 0.2) == (
+        field(moments(M=0.3, q=0.1), 0.1),
+        field_error(moments(M=0.3, q=0.1), 0.1, 0.2),
+    )
+
+
+def test_weak_couplings_make_the_mean_field_vary_by_pairs():
+    """To first order local fields have the mean sum_{i<j} J_ij (m_i + m_j)/n, and couplings the variance gamma/n."""
+    gamma, t = 1e-4, np.tanh(FIELDS)
+    by_pairs = sum((t[i] + t[j]) ** 2 for i in range(len(t)) for j in range(i)) * gamma / len(t) ** 3
+    free, found = (mean_field(unequal(), g, 0.0)[1] for g in (0.0, gamma))
+    assert found**2 - free**2 == pytest.approx(by_pairs, rel=0.02)
+
+
+def test_a_mean_coupling_takes_its_part_of_the_mean_field():
+    """Against the covariance (1/v - J0/n)^-1 of the spins: H is the mean of atanh m_i less J0 times that of m_i."""
+    J0, m, t = 0.7, unequal(), np.tanh(FIELDS)
+    v, n = 1 - t**2, len(t)
+    C = np.linalg.inv(np.diag(1 / v) - J0 / n)
+    slope = (1 / v - J0) / n  # of H along the means
+    H, error = mean_field(m, 0.0, 0.0, J0)
+    assert H == pytest.approx(FIELDS.mean() - J0 * m.M)
+    assert error == pytest.approx(np.sqrt(slope @ C @ slope / m.N), rel=1e-6)
+    assert mean_field(m, 0.0, 0.0, J0, 0.1)[1] ** 2 - error**2 == pytest.approx((0.1 * m.M) ** 2)
+
+
+@pytest.mark.parametrize(("J0", "mean"), [(0.0, -0.8), (0.4, 0.3)])
+def test_the_mean_of_unequal_fields(J0, mean):
+    """40 data sets with other couplings each: no bias, and errors as they vary, known to 11%."""
+    h = np.random.default_rng(1).normal(mean, 0.7, 80)
+    options = Options(mean_coupling=J0 > 0)
+    sets = [bs.simulate(80, 400, J=0.5, J0=J0, H=h, seed=seed, sweeps=3).spins for seed in range(40)]
+    found = [with_field(bs.SpinStatistics.of(X), 0.25, 0.0, options) for X in sets]
+    H, error = np.array([(estimate.H, estimate.H_error) for estimate in found]).T
+    assert abs(H.mean() - h.mean()) < 3 * H.std(ddof=1) / np.sqrt(40)
+    assert np.sqrt(np.mean(error**2)) / H.std(ddof=1) == pytest.approx(1, abs=3 * 0.11)
 
 
 def test_the_error_of_the_mean_coupling_is_honest():

@@ -11,15 +11,17 @@ from samples import random_spins
 
 def fits(n, N, K, **settings):
     sets = [bs.simulate(n, N, sweeps=3, seed=seed, **settings).spins for seed in range(K)]
-    return [fit_susceptibility(bs.SpinMoments.of(X), True) for X in sets]
+    return [bs.EmpiricalBayes("susceptibility", mean_coupling=True).fit(X) for X in sets]
 
 
 def test_the_formula():
-    m = bs.SpinMoments.of(bs.simulate(41, 30, J=0.7, H=0.2, seed=1).spins)
-    fit = fit_susceptibility(m)
-    assert fit.gamma == pytest.approx(41 / 40 * (1 / m.r - 1 / m.chi_sg))
-    assert (fit.J0, fit.J0_error) == (0, 0)
-    assert fit_susceptibility(m, True).J0 == pytest.approx(1 / (1 - m.q) - 1 / m.chi_lin)
+    X = bs.simulate(41, 30, J=0.7, H=0.2, seed=1).spins
+    m = bs.SpinMoments.of(X)
+    eb = bs.EmpiricalBayes("susceptibility").fit(X)
+    assert eb.gamma_ == pytest.approx(41 / 40 * (1 / m.r - 1 / m.chi_sg))
+    assert (eb.J0_, eb.J0_error_) == (0, 0)
+    other = bs.EmpiricalBayes("susceptibility", mean_coupling=True).fit(X)
+    assert other.J0_ == pytest.approx(1 / (1 - m.q) - 1 / m.chi_lin)
 
 
 @pytest.mark.parametrize("N", [20, 400])
@@ -27,15 +29,15 @@ def test_the_formula():
 def test_unbiased_whatever_N_fields_and_prior(N, prior):
     """Where the paper's method is off by more than 0.1. gamma itself: J has the bias of a square root."""
     h = np.random.default_rng(5).normal(-0.5, 0.7, 120)
-    gammas = [fit.gamma for fit in fits(120, N, 25, J=0.5, H=h, prior=prior)]
+    gammas = [eb.gamma_ for eb in fits(120, N, 25, J=0.5, H=h, prior=prior)]
     error = np.std(gammas, ddof=1) / 5
     assert abs(np.mean(gammas) - 0.25) < 3 * error + 2 * 0.25 / 120
 
 
 def test_mean_coupling_and_field():
     found = fits(150, 300, 20, J=0.5, H=0.15, J0=0.4)
-    for name, truth in (("J0", 0.4), ("H", 0.15)):
-        values = np.array([getattr(fit, name) for fit in found])
+    for name, truth in (("J0_", 0.4), ("H_", 0.15)):
+        values = np.array([getattr(eb, name) for eb in found])
         error = values.std(ddof=1) / np.sqrt(20)
         assert abs(values.mean() - truth) < 3 * error + 0.02
 

@@ -54,7 +54,7 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
     coupling_errors_ : array (n, n)
         Their standard errors; that of gamma matters where it is of the size of gamma itself.
     fields_ : array (n,)
-        Fields, with a prior N(0, 1).
+        Fields, with a prior of variance 1 around those of independent spins (:mod:`bayesing.conditionals`).
     field_errors_ : array (n,) or None
         Their standard errors, of methods that have them.
     check_ : bayesing.check.Check or None

@@ -4,8 +4,18 @@ r"""One spin given the others: a logistic regression.
 
     \ln P(s_i \mid \text{rest}) = -\ln(1 + e^{-2 s_i f_i}), \qquad f_i = h_i + \sum_{j \neq i} J_{ij} s_j .
 
-The sum of its logarithm over spins and samples is the log pseudo-likelihood. Fields have the prior N(0, 1)
-throughout, weak enough to leave to the data what they say, and enough for the field of a constant spin to be finite.
+The sum of its logarithm over spins and samples is the log pseudo-likelihood.
+
+**The prior of fields**, throughout. With the means :math:`d_j` of the spins in the data the local field is
+:math:`f_i = b_i + \sum_j J_{ij} (s_j - d_j)`, :math:`b_i = h_i + \sum_j J_{ij} d_j`, and
+
+.. math:: b_i \sim N(\beta_i, 1) , \qquad \beta_i = b^0_i - \tanh b^0_i , \qquad
+    \tanh b^0_i = \frac{1}{N + 1} \sum_\mu s_i^\mu ,
+
+whatever the couplings are. An independent spin then has the field :math:`b^0_i` at the mode of its posterior: that of
+its mean once a sample is added that is half up and half down, which has next to no bias (D. Firth, *Bias reduction of
+maximum likelihood estimates*, 1993) and is finite for a constant spin. For rare spins, whose fields are far from 0,
+the prior is no narrower than for others, and it does not pull their couplings.
 """
 
 from __future__ import annotations
@@ -59,29 +69,42 @@ def total_and_slope(s: Array, f: Array, out: Array) -> float:
     return float(total)
 
 
+def independent_fields(sums: Integers | Array, N: int) -> Array:
+    """b^0, fields of independent spins with these sums over N samples.
+
+    >>> independent_fields(np.array([0, 3]), 3).round(3).tolist()
+    [0.0, 0.973]
+    """
+    return np.asarray(np.arctanh(sums / (N + 1)))
+
+
+def middle_of_fields(sums: Integers | Array, N: int) -> Array:
+    """beta, the middle of the prior of b."""
+    return np.asarray(independent_fields(sums, N) - sums / (N + 1))
+
+
 def fields_of(sums: Integers, N: int, mean: Array | float = 0.0, variance: Array | float = 0.0) -> Array:
     r"""Fields h_i that maximise the pseudo-likelihood, given what the couplings contribute to the local fields.
 
-    The slope of :math:`\sum_\mu \ln P(s_i \mid \text{rest}) - h_i^2/2` in h_i is 0 where
+    The slope of :math:`\sum_\mu \ln P(s_i \mid \text{rest}) - (b_i - \beta_i)^2/2` in h_i is 0 where
 
-    .. math:: N [m_i - E \tanh(h_i + x_i)] = h_i ,
+    .. math:: N [m_i - E \tanh(h_i + x_i)] = h_i + E x_i - \beta_i ,
 
     with :math:`x_i = \sum_j J_{ij} s_j` over the samples. Many weak couplings make x_i Gaussian, and its ``mean`` and
     ``variance`` are all that matters: no sample is looked at again. Without couplings this is exact. All spins at
-    once by Newton's method. The slope falls with h_i, and because 1 - tanh f < 2 exp(-2f) its root lies within max|x|
-    + ln(2N)/2 + 1; a step that would leave the bracket is replaced by bisection.
+    once by Newton's method for b. The slope falls with b_i, and because 1 - tanh f < 2 exp(-2f) its root lies within
+    max|x - E x| + ln(2N + 1)/2 + 1; a step that would leave the bracket is replaced by bisection.
     """
-    n = len(sums)
-    mean, variance = np.broadcast_to(mean, n), np.broadcast_to(variance, n)
-    x = mean[:, None] + np.sqrt(np.maximum(variance, 0.0))[:, None] * _Z
-    end = np.abs(x).max(axis=1) + math.log(2 * N) / 2 + 1
-    h, low, high = np.zeros(n), -end, end
+    middle = middle_of_fields(sums, N)
+    x = np.sqrt(np.maximum(np.broadcast_to(variance, len(sums)), 0.0))[:, None] * _Z
+    end = np.abs(x).max(axis=1) + math.log(2 * N + 1) / 2 + 1
+    b, low, high = independent_fields(sums, N), -end, end
     for _ in range(200):
-        t = np.tanh(h[:, None] + x)
-        gradient = sums - N * (t @ _DZ) - h
+        t = np.tanh(b[:, None] + x)
+        gradient = sums - N * (t @ _DZ) - (b - middle)
         if np.abs(gradient).max(initial=0) < _TOLERANCE * N:
             break
-        low, high = np.where(gradient > 0, h, low), np.where(gradient > 0, high, h)
-        h = h + gradient / (N * ((1 - t**2) @ _DZ) + 1)
-        h = np.where((h >= low) & (h <= high), h, (low + high) / 2)
-    return h
+        low, high = np.where(gradient > 0, b, low), np.where(gradient > 0, high, b)
+        b = b + gradient / (N * ((1 - t**2) @ _DZ) + 1)
+        b = np.where((b >= low) & (b <= high), b, (low + high) / 2)
+    return np.asarray(b - mean)

@@ -130,7 +130,7 @@ class EmpiricalBayes(SpinEstimator[StrengthAnswer]):
 
     @property
     def H_(self) -> float:
-        """The field."""
+        """The field of the spins that vary; their mean field, where fields differ."""
         return self._fitted.estimate.H
 
     @property

@@ -25,6 +25,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from .conditionals import independent_fields
 from .moments import SpinMoments
 from .roots import root
 
@@ -100,13 +101,47 @@ def site_fields(moments: SpinMoments, gamma: float, J0: float = 0.0) -> tuple[ND
     :math:`1/N (1 - m_i^2)`. What is left of the variance is that of h_i: the deviations are shrunk to it. They
     differ if it is above three standard errors.
     """
-    m = moments.magnetisations * moments.N / (moments.N + 1)
-    a = np.arctanh(m)
+    a = _free_fields(moments)
     total = float(np.var(a, ddof=1))
-    left = total - gamma * overlap(moments) - float(np.mean(1 / (1 - m**2))) / moments.N
+    left = total - gamma * overlap(moments) - float(np.mean(np.cosh(a) ** 2)) / moments.N
     differ = left > 3 * math.sqrt(2 / moments.n) * total
     shrink = math.sqrt(max(left, 0.0) / total) if total > 0 else 0.0
     return a.mean() - J0 * moments.M + shrink * (a - a.mean()), differ
+
+
+def mean_field(
+    moments: SpinMoments, gamma: float, gamma_error: float, J0: float = 0.0, J0_error: float = 0.0
+) -> tuple[float, float]:
+    r"""H and its standard error: the one field of all spins or, where fields differ, their mean.
+
+    Cavity fields :math:`\operatorname{atanh} m_i - h_i` have the mean :math:`J_0 M` and the variance :math:`\gamma
+    q`, and those of two spins, which share J_ij and longer paths, the covariance :math:`\gamma m_i m_j/n (1 - \gamma
+    r)`. So, where fields differ,
+
+    .. math::
+
+        H = \frac1n \sum_i \operatorname{atanh} m_i - J_0 M , \qquad
+        n \operatorname{Var} H = \gamma q + \frac{\gamma M^2}{1 - \gamma r}
+            + \frac1N \Big( \frac1n \sum_i \frac1{1 - m_i^2} - J_0 \Big) ,
+
+    with the estimate of atanh m_i that has the least bias (:mod:`bayesing.conditionals`). The error of J_0 adds its
+    part, less :math:`4 \gamma M^2/n`: by how much couplings are larger than J_0/n in the mean, of variance
+    :math:`2\gamma/n`, is in both parts, and cancels.
+    """
+    sites, differ = site_fields(moments, gamma, J0)
+    if not differ:
+        return field(moments, gamma, J0), field_error(moments, gamma, gamma_error, J0, J0_error)
+    n, N, M = moments.n, moments.N, moments.M
+    distance = max(1 - gamma * stability(moments), n ** (-1 / 3))
+    by_couplings = gamma * (overlap(moments) + M**2 / distance)
+    by_samples = (float(np.mean(np.cosh(_free_fields(moments)) ** 2)) - J0) / N
+    by_J0 = M**2 * (J0_error**2 - 4 * gamma / n) if J0_error else 0.0
+    return float(sites.mean()), math.sqrt((by_couplings + max(by_samples, 0.0)) / n + by_J0)
+
+
+def _free_fields(moments: SpinMoments) -> NDArray[np.float64]:
+    """Estimates of atanh m_i."""
+    return independent_fields(moments.N * moments.magnetisations, moments.N)
 
 
 def field_error(

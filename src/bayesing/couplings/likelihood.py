@@ -1,13 +1,14 @@
 r"""The most probable couplings given the data: the mode of the true posterior, with a certificate.
 
 .. math:: \ln P(J, h \mid D) = N \Big[ \sum_i h_i d_i + \sum_{i<j} J_{ij} d_{ij} - \ln Z(J, h) \Big]
-    - \frac{n}{2\gamma} \sum_{i<j} J_{ij}^2 - \frac12 \sum_i h_i^2 ,
+    - \frac{n}{2\gamma} \sum_{i<j} J_{ij}^2 - \frac12 \sum_i (b_i - \beta_i)^2 ,
 
 or :math:`\xi \sum_{i<j} |J_{ij}|`, :math:`\xi = \sqrt{2n/\gamma}`, in place of the squares for the Laplace prior.
-Means and products are all that is needed of the data. ln Z and its slopes are beyond reach for more than 20 spins, so
-that chains give the slopes (:mod:`bayesing.learning.mode`). A pseudo-likelihood, which sees conditionals alone, has
-no such trouble, and no idea of the weight of states that the data never visit; this one reproduces means and
-correlations.
+:math:`b_i = h_i + \sum_j J_{ij} d_j` with the means d of the data, and :math:`\beta_i` is the middle of its prior
+(:mod:`bayesing.conditionals`). Means and products are all that is needed of the data. ln Z and its slopes are beyond
+reach for more than 20 spins, so that chains give the slopes (:mod:`bayesing.learning.mode`). A pseudo-likelihood,
+which sees conditionals alone, has no such trouble, and no idea of the weight of states that the data never visit;
+this one reproduces means and correlations.
 
 gamma, if it is not given, is that of the evidence, from a few draws of the posterior, and so nearly the same as by
 :mod:`bayesing.strength.likelihood`, which takes more of them. Where the draws run away it is that of the mode.
@@ -26,7 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..arguments import Seed, seed_sequence
-from ..conditionals import fields_of
+from ..conditionals import curvature, fields_of, middle_of_fields
 from ..exceptions import InputError, NotConvergedWarning, Setting, UnseenStatesWarning
 from ..priors import xi
 from ..statistics import SpinStatistics
@@ -64,8 +65,8 @@ class LikelihoodCouplings(DenseCouplings):
     def posterior(self, n_draws: int, seed: Seed = None) -> PosteriorDraws:
         """Draws of couplings and fields under a Gaussian prior.
 
-        Couplings of constant spins are their prior's. Of a spin's field and its couplings to constant spins the data
-        know the sum alone: the field makes up for the couplings.
+        Couplings of constant spins are their prior's. Of a spin's field and these couplings the data know the sum b
+        alone: the field makes up for the couplings.
         """
         from ..learning.posterior import draw_posterior
 
@@ -83,11 +84,11 @@ class LikelihoodCouplings(DenseCouplings):
         for k in range(n_draws):
             J[k][kept] = drawn.J[k]
         constant = np.delete(np.arange(n), self.varying)
-        value = np.sign(self.fields[constant])
-        h = np.empty((n_draws, n))
-        h[:, self.varying] = drawn.h - J[:, self.varying][:, :, constant] @ value
-        h[:, constant] = value * _fields_of_constants(self.data.N, (n_draws, len(constant)), rng)
-        return PosteriorDraws(J, h)
+        d, b = np.sign(self.fields), np.empty((n_draws, n))
+        d[self.varying] = self.data.d
+        b[:, self.varying] = drawn.h + drawn.J @ self.data.d
+        b[:, constant] = d[constant] * _fields_of_constants(self.data.N, (n_draws, len(constant)), rng)
+        return PosteriorDraws(J, b - J @ d)
 
 
 def draws_of(found: Couplings, method: str, prior: str, n_draws: int, seed: Seed = None) -> PosteriorDraws:
@@ -104,11 +105,12 @@ def draws_of(found: Couplings, method: str, prior: str, n_draws: int, seed: Seed
 
 
 def _fields_of_constants(N: int, shape: tuple[int, int], rng: np.random.Generator) -> Array:
-    r"""Draws of the field of a spin that is always +1: :math:`P(h) \propto e^{-h^2/2} (1 + e^{-2h})^{-N}`."""
-    h = np.linspace(-8.0, 8.0, 2001)
-    exponent = -(h**2) / 2 - N * np.logaddexp(0.0, -2 * h)
+    r"""Draws of b for a spin that is always +1: :math:`P(b) \propto e^{-(b - \beta)^2/2} (1 + e^{-2b})^{-N}`."""
+    middle = middle_of_fields(np.array([N]), N)
+    b = middle + np.linspace(-8.0, 8.0, 2001)
+    exponent = -((b - middle) ** 2) / 2 - N * np.logaddexp(0.0, -2 * b)
     share = np.cumsum(np.exp(exponent - exponent.max()))
-    return np.asarray(np.interp(rng.random(shape) * share[-1], share, h))
+    return np.asarray(np.interp(rng.random(shape) * share[-1], share, b))
 
 
 def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> LikelihoodCouplings | DenseCouplings:
@@ -154,15 +156,18 @@ def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> Likelihood
         errors, of_fields = posterior_errors(data, free, mode.metric, run)
     if progress:
         progress(1.0, 1.0)
-    fields, field_errors = fields_of(stats.sums, stats.N), np.ones(n)
-    fields[varying], field_errors[varying] = mode.h, of_fields
+    fields = fields_of(stats.sums, stats.N)
+    variances = 1 / (stats.N * curvature(fields) + 1)  # of b, for constant spins
+    fields[varying], variances[varying] = mode.h, of_fields**2
+    # Fields make up for couplings of constant spins, of which the data say nothing.
+    unknown = embed(np.zeros_like(mode.J), varying, n, mode.gamma / n)
     return LikelihoodCouplings(
         matrix=embed(mode.J, varying, n),
         errors=embed(errors, varying, n, math.sqrt(mode.gamma / n)),
         fields=fields,
         penalty=xi(mode.gamma, n) if laplace else n / mode.gamma,
         warnings=_warnings(stats.N, mode, certificate),
-        field_errors=field_errors,
+        field_errors=np.sqrt(variances + unknown @ stats.magnetisations**2),
         strength=given or Strength(mode.gamma, mode.gamma / math.sqrt(information(mode.metric))),
         certificate=certificate,
         data=data,

@@ -1,11 +1,12 @@
 r"""The most probable couplings given all conditionals: regularised symmetric pseudo-likelihood.
 
-With :math:`f_i = h_i + \sum_j J_{ij} s_j`, symmetric J and fields :math:`h_i \sim N(0, 1)`, maximise
+With :math:`f_i = b_i + \sum_j J_{ij} z_j`, :math:`z = s - d` around the means d of the data, symmetric J and
+:math:`b_i = h_i + \sum_j J_{ij} d_j \sim N(\beta_i, 1)` (:mod:`bayesing.conditionals`), maximise
 
 .. math::
 
-    \sum_\mu \sum_i \ln P(s_i \mid \text{rest}) - R(J) - \tfrac12 \sum_i h_i^2 , \qquad
-    \frac{\partial}{\partial J_{ij}} \sum \ln P = \sum_\mu [ (s_i - \tanh f_i) s_j + (s_j - \tanh f_j) s_i ] .
+    \sum_\mu \sum_i \ln P(s_i \mid \text{rest}) - R(J) - \tfrac12 \sum_i (b_i - \beta_i)^2 , \qquad
+    \frac{\partial}{\partial J_{ij}} \sum \ln P = \sum_\mu [ (s_i - \tanh f_i) z_j + (s_j - \tanh f_j) z_i ] .
 
 Every coupling appears in two conditionals, so that what the data say of it counts twice; the prior must as well:
 R is -2 ln P(J | gamma),
@@ -47,7 +48,7 @@ from collections.abc import Callable
 import numpy as np
 import scipy
 
-from ..conditionals import curvature, fields_of, total_and_slope
+from ..conditionals import curvature, fields_of, middle_of_fields, total_and_slope
 from ..exceptions import NotConvergedWarning
 from ..priors import xi
 from ..statistics import SpinStatistics
@@ -118,10 +119,12 @@ def maximise(
     tolerance = 1e-2 / math.sqrt(N) if tolerance is None else tolerance
     pairs = n * (n - 1) // 2
     J = np.zeros(pairs) if start is None else start[np.triu_indices(n, 1)]
-    theta = np.concatenate([J, np.zeros(n)])
+    sums = spins.sum(axis=0, dtype=np.int64)
+    b = middle_of_fields(sums, N)
     if prior == "gaussian":
-        theta, largest = _search(objective(spins, penalty), theta, tolerance)
-        return symmetric(theta[:pairs], n), theta[pairs:], largest
+        theta, largest = _search(objective(spins, penalty), np.concatenate([J, b]), tolerance)
+        couplings = symmetric(theta[:pairs], n)
+        return couplings, theta[pairs:] - couplings @ sums / N, largest
     smooth, weight = objective(spins, 0.0), penalty / N
 
     def split(x: Array) -> tuple[float, Array]:
@@ -130,28 +133,30 @@ def maximise(
         value += weight * float(x[: 2 * pairs].sum())
         return value, np.concatenate([J + weight, -J + weight, gradient[pairs:]])
 
-    x = np.concatenate([np.maximum(J, 0), np.maximum(-J, 0), np.zeros(n)])
+    x = np.concatenate([np.maximum(J, 0), np.maximum(-J, 0), b])
     x, largest = _search(split, x, tolerance, bounded=2 * pairs)
-    return symmetric(x[:pairs] - x[pairs : 2 * pairs], n), x[2 * pairs :], largest
+    couplings = symmetric(x[:pairs] - x[pairs : 2 * pairs], n)
+    return couplings, x[2 * pairs :] - couplings @ sums / N, largest
 
 
 def objective(spins: Spins, penalty: float) -> Callable[[Array], tuple[float, Array]]:
-    """Minus the objective of the Gaussian prior per sample, and its gradient, of (J_ij for i < j, h_i)."""
+    """Minus the objective of the Gaussian prior per sample, and its gradient, of (J_ij for i < j, b_i)."""
     s = spins.astype(np.float64)
     N, n = s.shape
+    z, middle = s - s.mean(axis=0), middle_of_fields(s.sum(axis=0), N)
     upper = np.triu_indices(n, 1)
     pairs = len(upper[0])
     f, residual = np.empty_like(s), np.empty_like(s)
 
     def function(theta: Array) -> tuple[float, Array]:
-        J, h = theta[:pairs], theta[pairs:]
-        np.matmul(s, symmetric(J, n), out=f)
-        np.add(f, h, out=f)
+        J, b = theta[:pairs], theta[pairs:]
+        np.matmul(z, symmetric(J, n), out=f)
+        np.add(f, b, out=f)
         total = total_and_slope(s, f, residual)
-        value = -total + penalty / 2 * (J @ J) + h @ h / 2
-        product = s.T @ residual
+        value = -total + penalty / 2 * (J @ J) + (b - middle) @ (b - middle) / 2
+        product = z.T @ residual
         product += product.T.copy()
-        gradient = np.concatenate([penalty * J - product[upper], h - residual.sum(axis=0)])
+        gradient = np.concatenate([penalty * J - product[upper], b - middle - residual.sum(axis=0)])
         return float(value) / N, gradient / N
 
     return function

@@ -71,7 +71,7 @@ def on_constant_spins(constant: Flags, names: Sequence[str] | None = None) -> tu
     what = "is" if len(found) == 1 else "are"
     return (
         f"{len(found)} of {len(constant)} spins {what} the same in all samples ({listed}): the data say "
-        "nothing about couplings of such spins, but H counts them. Leave them out for H of the others.",
+        "nothing about couplings of such spins, and H is that of the others.",
     )
 
 

@@ -5,9 +5,8 @@ New chains, which have never seen the search, are brought from independent spins
 
 .. math::
 
-    m_i = d_i - \frac{h_i}{N} , \qquad
-    \langle z_i z_j \rangle = \langle z_i z_j \rangle_{\text{data}} - \frac{\lambda}{N} J_{ij}
-    + \frac{h_i d_j + h_j d_i}{N} ,
+    m_i = d_i - \frac{b_i - \beta_i}{N} , \qquad
+    \langle z_i z_j \rangle = \langle z_i z_j \rangle_{\text{data}} - \frac{\lambda}{N} J_{ij} ,
 
 the averages of the data less the pull of the prior. What is missing is given in standard errors that the data have
 under the model, so that 1 is what another data set would be off by. With a Laplace prior the pull is :math:`\xi
@@ -143,7 +142,7 @@ def certify(
     upper = np.triu_indices(n, 1)
     of_means, of_pairs = data.errors(free.m, free.covariance)
     of_pairs = of_pairs[upper]
-    G, g = slopes(data, free, J, h, 0.0)
+    G, g = slopes(data, free, J, h + J @ d, 0.0)
     missing = balanced(G[upper], pull[upper], J[upper] == 0) / N / of_pairs
     pulled = (data.C - free.second)[upper] / of_pairs
     between = math.sqrt(len(groups))

@@ -1,7 +1,8 @@
 r"""Standard errors of couplings and fields: the curvature of the log posterior at its mode.
 
 It is :math:`N \operatorname{Cov}(\phi) + \Lambda` with :math:`\phi = (s_i s_j, s_i)` under the model and the
-precisions :math:`\Lambda = (\lambda, 1)` of the priors. For few spins this matrix is formed from samples, and
+precisions :math:`\Lambda` of the priors, :math:`\lambda` of :math:`J_{ij}` and 1 of :math:`b_i = h_i + \sum_j J_{ij}
+d_j`. For few spins this matrix is formed from samples, and
 inverted. For many, the metric has it nearly diagonal (:class:`~bayesing.learning.newton.Metric`), which is good where
 many couplings are weak, but 30% too small for a dozen spins with couplings of order 1.
 """
@@ -39,7 +40,11 @@ def posterior_errors(data: Data, free: Free, metric: Metric, run: Run) -> tuple[
     A = sum(part[:, ::step].shape[1] for part in free.parts)
     mean = sum(total for total, _ in sums) / A
     curvature = data.N * (sum(square for _, square in sums) / A - np.outer(mean, mean))
-    curvature[np.diag_indices(len(mean))] += np.repeat([metric.lam, 1.0], [len(pairs[0]), n])
+    rows, b = np.arange(len(pairs[0])), np.zeros((len(mean), n))  # b, as a function of couplings and fields
+    b[rows, pairs[0]], b[rows, pairs[1]] = data.d[pairs[1]], data.d[pairs[0]]
+    b[-n:] = np.eye(n)
+    curvature += b @ b.T
+    curvature[rows, rows] += metric.lam
     found = np.sqrt(np.diag(scipy.linalg.inv(curvature)))
     errors = np.zeros((n, n))
     errors[pairs] = found[:-n]

@@ -297,13 +297,12 @@ class Learner:
         return rate == 1 or float(u.var()) < noise
 
     def _slopes(self, look: Look, lam: float) -> tuple[Pair, Pair]:
-        a, b = (slopes(self.data, half, self.J, self.h, lam) for half in look.halves)
+        a, b = (slopes(self.data, half, self.J, self.b, lam) for half in look.halves)
         return a, b
 
     def _length(self, free: Free, to: Step) -> float:
         """How far to go along a step."""
-        dh = to.b - to.J @ self.data.d
-        curvature = self.lam * float(np.vdot(to.J, to.J)) / 2 + float(dh @ dh)
+        curvature = self.lam * float(np.vdot(to.J, to.J)) / 2 + float(to.b @ to.b)
         return length(free.exponents(to.J, to.b), to.signal, self.data.N, curvature)
 
     def _remember(self, free: Free, at: tuple[Pair, Pair], J: Array, b: Array, A: float) -> None:

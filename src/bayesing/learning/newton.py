@@ -1,17 +1,20 @@
 r"""Newton steps for the true likelihood, with curvatures from samples.
 
-With the prior :math:`J_{ij} \sim N(0, 1/\lambda)`, :math:`\lambda = n/\gamma`, and fields N(0, 1) the slopes of the
-log posterior in centred parameters are (zero diagonal)
+With the priors :math:`J_{ij} \sim N(0, 1/\lambda)`, :math:`\lambda = n/\gamma`, and :math:`b_i \sim N(\beta_i, 1)`
+(:mod:`bayesing.conditionals`) the slopes of the log posterior in centred parameters are (zero diagonal)
 
 .. math::
 
-    G_{ij} = N (\langle z_i z_j \rangle_{\text{data}} - \langle z_i z_j \rangle) - \lambda J_{ij}
-    + h_i d_j + h_j d_i , \qquad g_i = N (d_i - m_i) - h_i .
+    G_{ij} = N (\langle z_i z_j \rangle_{\text{data}} - \langle z_i z_j \rangle) - \lambda J_{ij} , \qquad
+    g_i = N (d_i - m_i) - (b_i - \beta_i) .
 
 **Metric.** In the eigenvectors V of the model's covariance, :math:`y = V^T z`, the curvature is nearly diagonal, and
 its diagonal is :math:`N W_{kl} + \lambda`, :math:`W_{kl} = \operatorname{Var}(y_k y_l)` over the samples (half of it
 for k = l). Gaussian spins would have :math:`W_{kl} = c_k c_l`; near the spin glass they are far from it, and steps
-would have to be ten times shorter. For fields it is N C + 1.
+would have to be ten times shorter. The products y_k y_l have squares z_i^2 in them, which no coupling multiplies, and
+which vary widely for rare spins. Where they count, W is scaled down: summed over pairs i < j the curvatures are not
+above N Var(z_i z_j), or data would seem to say more of gamma than they do, and it would end at 0. For fields the
+metric is N C + 1.
 
 **Step.** Fields first, then couplings given what the fields do, then fields again; or, where samples are many more
 than parameters, conjugate gradients on the curvature of the samples, mended with that of the metric.
@@ -33,7 +36,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..types import Array
-from .phases import Data, Free
+from .phases import Data, Free, variances_of_pairs
 from .population import worth
 
 _RIDGE = 1e-3  # added to the covariance: directions in which spins do not move
@@ -59,7 +62,12 @@ class Metric:
         self.N, self.lam = N, lam
         c, self.V = np.linalg.eigh(free.covariance + _RIDGE * np.eye(len(free.m)))
         self.c = np.maximum(c, _RIDGE / 2)
-        self.W = np.maximum(free.fourth(self.V), _FLOOR * np.outer(self.c, self.c))
+        W, P = free.fourth(self.V), self.V**2
+        with_squares = float(W.sum() + np.trace(W)) / 2 - float(np.vdot(W, P.T @ P))
+        pairs = variances_of_pairs(free.m, free.covariance)
+        if with_squares > 0:
+            W *= min(float(pairs.sum() - np.trace(pairs)) / 2 / with_squares, 1.0)
+        self.W = np.maximum(W, _FLOOR * np.outer(self.c, self.c))
 
     def at(self, lam: float) -> Metric:
         """The same for a prior of another precision."""
@@ -132,12 +140,12 @@ class Step:
     signal: float
 
 
-def slopes(data: Data, free: Free, J: Array, h: Array, lam: float) -> Pair:
+def slopes(data: Data, free: Free, J: Array, b: Array, lam: float) -> Pair:
     """Of the log posterior, along J and b; ``lam`` 0 is that of the likelihood and the fields' prior alone."""
-    d, N = data.d, data.N
-    G = N * (data.C - free.second) - lam * J + np.outer(h, d) + np.outer(d, h)
+    N = data.N
+    G = N * (data.C - free.second) - lam * J
     np.fill_diagonal(G, 0)
-    return G, N * (d - free.m) - h
+    return G, N * (data.d - free.m) - (b - data.middle)
 
 
 def step(data: Data, halves: tuple[Free, Free], at: tuple[Pair, Pair], metric: Metric) -> Step:
@@ -193,15 +201,14 @@ def direction(data: Data, free: Free, G: Array, g: Array, metric: Metric) -> Pai
 
 def curvature(data: Data, free: Free, metric: Metric, J: Array, b: Array, mixed: float = 0.0) -> Pair:
     """That of the log posterior, by samples and, with the share ``mixed``, by the metric, times a step."""
-    N, d = data.N, data.d
+    N = data.N
     AJ, Ab = free.response(J, b)
     if mixed:
         rough = metric.of_one(J, b)
         AJ, Ab = ((1 - mixed) * x + mixed * y for x, y in zip((AJ, Ab), rough, strict=True))
-    dh = b - J @ d  # of the fields' prior
-    AJ = N * AJ + metric.lam * J - np.outer(dh, d) - np.outer(d, dh)
+    AJ = N * AJ + metric.lam * J
     np.fill_diagonal(AJ, 0)
-    return AJ, N * Ab + dh
+    return AJ, N * Ab + b
 
 
 def _conjugate_gradients(

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..conditionals import independent_fields, middle_of_fields
 from ..sampling._gibbs import Single
 from ..statistics import SpinStatistics
 from ..threads import Run
@@ -41,20 +42,21 @@ class Data(NamedTuple):
 
     @property
     def rates(self) -> Array:
-        """Fields of independent spins with these means."""
-        edge = 1 - 1 / self.N
-        return np.asarray(np.arctanh(np.clip(self.d, -edge, edge)))
+        """Fields b^0 of independent spins with these means."""
+        return independent_fields(self.N * self.d, self.N)
+
+    @property
+    def middle(self) -> Array:
+        """beta, the middle of the prior of b."""
+        return middle_of_fields(self.N * self.d, self.N)
 
     def errors(self, m: Array, C: Array) -> tuple[Array, Array]:
-        r"""Standard errors of N samples of a model with means m and covariance C: of means, and of pairs z_i z_j.
+        """Standard errors of N samples of a model with means m and covariance C: of means, and of pairs z_i z_j.
 
-        For two values per spin :math:`\operatorname{Var} z_i z_j = v_i v_j + 4 m_i m_j C_{ij} - C_{ij}^2` exactly.
         They are at least 1/N: a single sample with both of two rare spins adds 4/N to the average of z_i z_j.
         """
-        v = 1 - m**2
-        pairs = np.outer(v, v) + 4 * np.outer(m, m) * C - C**2
-        least = 1 / self.N
-        return np.sqrt(np.maximum(v, least) / self.N), np.sqrt(np.maximum(pairs, least) / self.N)
+        pairs, least = variances_of_pairs(m, C), 1 / self.N
+        return np.sqrt(np.maximum(1 - m**2, least) / self.N), np.sqrt(np.maximum(pairs, least) / self.N)
 
 
 class Free:
@@ -134,6 +136,12 @@ class Free:
     def _means_with(self, change: list[Single]) -> Array:
         # The centre does not matter: the mean of the change is 0.
         return np.asarray(sum(part @ u for (part, _), u in zip(self._some, change, strict=True)) / self.B)
+
+
+def variances_of_pairs(m: Array, C: Array) -> Array:
+    r"""Of :math:`z_i z_j`, z = s - m: for spins exactly :math:`v_i v_j + 4 m_i m_j C_{ij} - C_{ij}^2`."""
+    v = 1 - m**2
+    return np.asarray(np.outer(v, v) + 4 * np.outer(m, m) * C - C**2)
 
 
 def _around(d: Array, m: Array, R: Array) -> Array:

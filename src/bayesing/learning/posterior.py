@@ -169,7 +169,7 @@ def _autoregress(
 ) -> Pair:
     """One step of couplings and fields."""
     N, n = data.N, data.n
-    E, e = stiff.mend(*into(metric, *slopes(data, free, J, b - J @ data.d, metric.lam)), power=1)
+    E, e = stiff.mend(*into(metric, *slopes(data, free, J, b, metric.lam)), power=1)
     most = _LARGEST * math.sqrt(1 + N / free.A)
     E, e = np.clip(E, -most, most), np.clip(e, -most, most)
     white, own = rng.normal(size=(n, n)), 2 * rate - rate**2

@@ -10,8 +10,7 @@ from typing import Literal, NamedTuple
 from numpy.typing import ArrayLike
 
 from ..arguments import Seed
-from ..moments import SpinMoments
-from ..replica import field, field_error, mean_coupling
+from ..replica import mean_coupling, mean_field
 from ..statistics import SpinStatistics
 from ..types import Array, Heard
 
@@ -102,15 +101,19 @@ class Method:
 
 
 def with_field(
-    moments: SpinMoments,
+    stats: SpinStatistics,
     gamma: float,
     gamma_error: float,
     options: Options,
     bound: float | None = None,
     evidence: Evidence | None = None,
 ) -> Estimate:
-    """An estimate of gamma with the field, and J0 if asked for, that replica-symmetric theory has for it."""
-    J0, J0_error = mean_coupling(moments, gamma) if options.mean_coupling else (0.0, 0.0)
-    H = field(moments, gamma, J0)
-    H_error = field_error(moments, gamma, gamma_error, J0, J0_error)
-    return Estimate(gamma, gamma_error, H, H_error, J0, J0_error, bound, evidence=evidence)
+    """An estimate of gamma with the field, and J0 if asked for, that replica-symmetric theory has for it.
+
+    Constant spins do not count: couplings of variance gamma/n, gamma k/n over k, of the k spins that vary give H.
+    """
+    moments = stats.kept.moments
+    share = moments.n / stats.n
+    J0, J0_error = mean_coupling(moments, gamma * share) if options.mean_coupling else (0.0, 0.0)
+    H, H_error = mean_field(moments, gamma * share, gamma_error * share, J0, J0_error)
+    return Estimate(gamma, gamma_error, H, H_error, J0 / share, J0_error / share, bound, evidence=evidence)

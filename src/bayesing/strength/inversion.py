@@ -127,7 +127,7 @@ def _error(gamma: float, r: float, n: int, p: int, pairs: float) -> float:
 
 def _fit(stats: SpinStatistics, options: Options) -> Estimate:
     fit = fit_inversion(stats)
-    return with_field(stats.moments, fit.gamma, fit.gamma_error, options)
+    return with_field(stats, fit.gamma, fit.gamma_error, options)
 
 
 def _unclipped(stats: SpinStatistics) -> float:

@@ -3,7 +3,8 @@ r"""gamma from draws of the true posterior: the maximum of the evidence of all c
 No expansion in weak couplings, no large n, no uniform field: the mode of the posterior
 (:mod:`bayesing.learning.mode`), then draws around it while gamma moves to where :math:`E[\sum_{i<j} J_{ij}^2 \mid D]
 = \gamma (n-1)/2`, and the curvature of the evidence there gives the error (:mod:`bayesing.learning.posterior`). H is
-the mean of the fields.
+the mean of the fields at the mode, of spins that vary. The mean of the draws is further out, where the posterior of
+fields has its longer tail.
 
 Where the couplings do not look like those of the prior (:mod:`bayesing.weak`), and samples are at least ten times as
 many as spins, gamma is that without the prior's pull (:mod:`bayesing.learning.scale`), and the other is a second
@@ -22,7 +23,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arguments import seed_sequence
-from ..conditionals import fields_of
 from ..exceptions import NotConvergedWarning
 from ..statistics import SpinStatistics
 from ..threads import workers
@@ -68,12 +68,8 @@ def fit_likelihood(stats: SpinStatistics, options: Options) -> Estimate:
         second = None
         if options.doubted and not at_zero and not drawn.drifted:
             second = find_mode(data, FREE * drawn.gamma, n, again, run)[0]
-    fields = fields_of(stats.sums, stats.N)
-    of_draws = np.full(max(len(drawn.h), 1), fields.mean())
-    if len(drawn.h):
-        constant = np.delete(fields, stats.varying).sum()
-        of_draws = (drawn.h.sum(axis=1) + constant) / n
-    H, H_error = float(of_draws.mean()), float(of_draws.std()) if len(drawn.h) else _error_of_mean(mode, n)
+    H = float(mode.h.mean())
+    H_error = float(drawn.h.mean(axis=1).std()) if len(drawn.h) else _error_of_mean(mode)
     warnings: tuple[Warning, ...] = ()
     if drawn.drifted:
         text = (
@@ -112,10 +108,10 @@ def _draws(mode: Place) -> int:
     return round(DRAWS * min(max(0.25 / share, 1.0), _MORE))
 
 
-def _error_of_mean(mode: Place, n: int) -> float:
+def _error_of_mean(mode: Place) -> float:
     """Of the mean field, by the curvature at the mode."""
-    ones = np.ones(len(mode.h))
-    return math.sqrt(float(ones @ mode.metric.fields(ones))) / n
+    mean = np.full(len(mode.h), 1 / len(mode.h))
+    return math.sqrt(float(mean @ mode.metric.fields(mean)))
 
 
 def _statistic(found: Estimate, gamma: float, options: Options) -> Statistic:

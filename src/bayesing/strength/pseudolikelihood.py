@@ -1,15 +1,16 @@
 r"""Evidence of the conditionals: one logistic regression per spin, with a common prior.
 
 Given the others, spin i has :math:`\ln P(s_i \mid \text{rest}) = -\ln(1 + e^{-2 s_i f_i})` with the local field
-:math:`f_i = h_i + \sum_j J_{ij} s_j`, :math:`J_{ij} \sim N(0, \gamma/n)` and :math:`h_i \sim N(0, 1)`. Laplace's
-approximation of its evidence is, with w the weights (h_i among them) of prior precisions
-:math:`\Lambda` at their mode, features F, and :math:`W = 1 - \tanh^2 f`,
+:math:`f_i = b_i + \sum_j J_{ij} z_j`, :math:`z = s - d` around the means d of the data, :math:`J_{ij} \sim N(0,
+\gamma/n)` and :math:`b_i \sim N(\beta_i, 1)` (:mod:`bayesing.conditionals`). Laplace's approximation of its evidence
+is, with w the weights (:math:`b_i - \beta_i` among them) of prior precisions :math:`\Lambda` at their mode, features
+F, :math:`f = \beta_i + F w` and :math:`W = 1 - \tanh^2 f`,
 
 .. math::
 
     \ln E_i(\gamma) = \ln P(s_i \mid w) - \tfrac12 w^T \Lambda w + \tfrac12 \ln|\Lambda|
         - \tfrac12 \ln |\Lambda + F^T W F|
-      = \ln P(s_i \mid f) - \tfrac12 f^T K^{-1} f - \tfrac12 \ln |1 + W^{1/2} K W^{1/2}|,
+      = \ln P(s_i \mid f) - \tfrac12 (f - \beta_i)^T K^{-1} (f - \beta_i) - \tfrac12 \ln |1 + W^{1/2} K W^{1/2}|,
 
 the first in the space of the weights (n x n), the second in that of the samples (N x N, with
 :math:`K = F \Lambda^{-1} F^T`); the smaller one is used. gamma maximises the sum over spins. Every coupling counts in
@@ -32,7 +33,7 @@ import scipy
 from numpy.typing import NDArray
 
 from ..arguments import Seed, count, generator
-from ..conditionals import curvature, log_conditional, slope
+from ..conditionals import curvature, log_conditional, middle_of_fields, slope
 from ..exceptions import InputError, Setting
 from ..statistics import SpinStatistics
 from ..threads import threads_for
@@ -72,14 +73,15 @@ class ConditionalEvidence:
 
 
 class Conditionals:
-    """The regressions of all spins; ``F`` is a working copy of the spins."""
+    """The regressions of all spins; ``F`` is a working copy of the centred spins."""
 
     def __init__(self, stats: SpinStatistics) -> None:
-        spins = stats.spins()
-        self.F = spins.astype(np.float64)
-        self.single = spins.astype(np.float32)  # for the two costly products, which need not be more precise
-        self.N, self.n = spins.shape
-        self.gram = stats.gram.astype(np.float64) if self.N < self.n else None
+        self.spins, self.d = stats.spins(), stats.magnetisations
+        self.middle = middle_of_fields(stats.sums, stats.N)
+        self.F = self.spins - self.d
+        self.single = self.F.astype(np.float32)  # for the two costly products, which need not be more precise
+        self.N, self.n = self.spins.shape
+        self.gram = self.F @ self.F.T if self.N < self.n else None
 
     def evidence(self, i: int, gamma: float, start: Array | None = None) -> ConditionalEvidence:
         """ln E_i(gamma), in the smaller of the two spaces."""
@@ -87,22 +89,22 @@ class Conditionals:
 
     def primal(self, i: int, gamma: float, start: Array | None = None) -> ConditionalEvidence:
         """In the space of the n - 1 couplings and the field, which takes the place of spin i."""
-        s = self.F[:, i].copy()
+        z = self.F[:, i].copy()
         self.F[:, i] = self.single[:, i] = 1.0
         try:
             precision = np.full(self.n, self.n / gamma)
             precision[i] = 1.0
-            return self._primal(i, s, precision, np.zeros(self.n) if start is None else start)
+            return self._primal(i, precision, np.zeros(self.n) if start is None else start)
         finally:
-            self.F[:, i] = self.single[:, i] = s
+            self.F[:, i] = self.single[:, i] = z
 
-    def _primal(self, i: int, s: Array, precision: Array, w: Array) -> ConditionalEvidence:
-        F = self.F
+    def _primal(self, i: int, precision: Array, w: Array) -> ConditionalEvidence:
+        F, s, middle = self.F, self.spins[:, i].astype(np.float64), self.middle[i]
 
         def objective(w: Array, f: Array) -> float:
             return float(log_conditional(s, f).sum() - precision @ w**2 / 2)
 
-        f = F @ w
+        f = middle + F @ w
         height = objective(w, f)
         while True:
             W = curvature(f)
@@ -118,7 +120,7 @@ class Conditionals:
             while objective(w + rate * step, f + rate * (F @ step)) < height and rate > 1e-6:
                 rate /= 2
             w = w + rate * step
-            f = F @ w
+            f = middle + F @ w
             height = objective(w, f)
 
         log_det = 2 * float(np.log(np.diag(factor[0])).sum())
@@ -138,27 +140,32 @@ class Conditionals:
         trace = self.n - float(W @ leverage) - response[i, 1]
         explicit = (float(coupling @ w**2) - (self.n - 1) + trace) / 2
         implicit = float(leverage @ (np.tanh(f) * W * (F @ response[:, 0])))
-        return ConditionalEvidence(value, explicit + implicit, float(w[i]), w, response[:, 0])
+        return ConditionalEvidence(value, explicit + implicit, self.field(i, w[i], w), w, response[:, 0])
+
+    def field(self, i: int, shift: float, couplings: Array) -> float:
+        """h_i = b_i - sum_j J_ij d_j, with b_i so far from the middle of its prior; couplings[i] does not matter."""
+        others = np.arange(self.n) != i
+        return float(self.middle[i] + shift - couplings[others] @ self.d[others])
 
     def dual(self, i: int, gamma: float, start: Array | None = None) -> ConditionalEvidence:
-        """In the space of the N samples: f = K a."""
-        s = self.F[:, i]
+        """In the space of the N samples: f = middle + K a."""
+        s, z, middle = self.spins[:, i].astype(np.float64), self.F[:, i], self.middle[i]
         gram = self.F @ self.F.T if self.gram is None else self.gram
-        K_couplings = (gram - np.outer(s, s)) * (gamma / self.n)
+        K_couplings = (gram - np.outer(z, z)) * (gamma / self.n)
         K = K_couplings + 1.0
 
         def objective(a: Array, f: Array) -> float:
-            return float(log_conditional(s, f).sum() - a @ f / 2)
+            return float(log_conditional(s, f).sum() - a @ (f - middle) / 2)
 
         a = np.zeros(self.N) if start is None else start
-        f = K @ a
+        f = middle + K @ a
         height = objective(a, f)
         while True:
             root = np.sqrt(curvature(f))
             B = root[:, None] * K * root
             B[np.diag_indices(self.N)] += 1
             L = scipy.linalg.cho_factor(B, lower=True, overwrite_a=True, check_finite=False)
-            b = root**2 * f + slope(s, f)
+            b = root**2 * (f - middle) + slope(s, f)
             target = b - root * scipy.linalg.cho_solve(L, root * (K @ b), check_finite=False)
             step = target - a
             f_step = K @ step
@@ -168,7 +175,7 @@ class Conditionals:
             while objective(a + rate * step, f + rate * f_step) < height and rate > 1e-6:
                 rate /= 2
             a = a + rate * step
-            f = K @ a
+            f = middle + K @ a
             height = objective(a, f)
 
         value = height - float(np.log(np.diag(L[0])).sum())
@@ -183,7 +190,8 @@ class Conditionals:
         explicit = float(gradient @ b - root**2 @ variance + root @ solved[:, 1]) / 2
         df = b - K @ (root * solved[:, 0])
         implicit = float(variance @ (np.tanh(f) * root**2 * df))
-        return ConditionalEvidence(value, explicit + implicit, float(a.sum()), a, -(root**2) * df)
+        field = self.field(i, a.sum(), gamma / self.n * (self.F.T @ a))
+        return ConditionalEvidence(value, explicit + implicit, field, a, -(root**2) * df)
 
 
 def fit_pseudolikelihood(

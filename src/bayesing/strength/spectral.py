@@ -274,7 +274,7 @@ def _evidence(H: ArrayLike, gamma: ArrayLike, fit: SpectralFit, scale: int) -> A
 def _fit(stats: SpinStatistics, options: Options) -> Estimate:
     fit = fit_spectral(stats, options.mean_coupling)
     evidence = Evidence("curve", partial(_evidence, fit=fit, scale=stats.n * stats.N))
-    return with_field(stats.moments, fit.gamma, fit.gamma_error, options, fit.bound, evidence)
+    return with_field(stats, fit.gamma, fit.gamma_error, options, fit.bound, evidence)
 
 
 def _statistic(found: Estimate, gamma: float, options: Options) -> Statistic:

@@ -24,26 +24,22 @@ from dataclasses import dataclass
 
 from ..exceptions import InputError, Setting
 from ..moments import SpinMoments
-from ..replica import collective_variance, field, field_error, mean_coupling, overlap
+from ..replica import collective_variance, overlap
 from ..statistics import SpinStatistics
-from ._method import Estimate, Method, Options, Statistic
+from ._method import Estimate, Method, Options, Statistic, with_field
 
 
 @dataclass(frozen=True)
 class SusceptibilityFit:
-    """gamma, H and J0 (0 unless asked for), with standard errors, and gamma before it was clipped at 0."""
+    """gamma with its standard error, and before it was clipped at 0."""
 
     gamma: float
     gamma_error: float
-    H: float
-    H_error: float
-    J0: float
-    J0_error: float
     unclipped: float
 
 
 def fit_susceptibility(moments: SpinMoments, with_mean_coupling: bool = False) -> SusceptibilityFit:
-    """gamma_hat, H_hat and, if asked for, J0_hat, from moments alone."""
+    """gamma_hat from moments alone, of couplings with a mean if asked for."""
     n, N, r, chi_sg = moments.n, moments.N, moments.r, moments.chi_sg
     if r is None or chi_sg is None:
         raise InputError(
@@ -66,9 +62,7 @@ def fit_susceptibility(moments: SpinMoments, with_mean_coupling: bool = False) -
     independent = (4 + (8 + 8 / (N - 3)) / (N - 2)) / (N * (N - 1))
     relative = independent + collective_variance(n, N, gamma, r) + (collective_error / max(chi_sg, r)) ** 2
     gamma_error = math.sqrt(relative) / max(chi_sg, r)
-    J0, J0_error = mean_coupling(moments, gamma) if with_mean_coupling else (0.0, 0.0)
-    H, H_error = field(moments, gamma, J0), field_error(moments, gamma, gamma_error, J0, J0_error)
-    return SusceptibilityFit(gamma, gamma_error, H, H_error, J0, J0_error, unclipped)
+    return SusceptibilityFit(gamma, gamma_error, unclipped)
 
 
 def _collective(moments: SpinMoments) -> tuple[float, float]:
@@ -86,7 +80,7 @@ def _collective(moments: SpinMoments) -> tuple[float, float]:
 
 def _fit(stats: SpinStatistics, options: Options) -> Estimate:
     fit = fit_susceptibility(stats.moments, options.mean_coupling)
-    return Estimate(fit.gamma, fit.gamma_error, fit.H, fit.H_error, fit.J0, fit.J0_error)
+    return with_field(stats, fit.gamma, fit.gamma_error, options)
 
 
 def _unclipped(stats: SpinStatistics) -> float:
