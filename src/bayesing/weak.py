@@ -9,8 +9,8 @@ standardised couplings by :mod:`bayesing.strength.spectral`, and K the number of
 - **Spectrum**: the largest distance between the distribution of the :math:`d_k` and their law at g
   (:func:`bayesing.strength.spectral.law_at`), and the largest :math:`d_k` over the edge of the law. Few strong
   couplings, groups and hidden causes have other spectra.
-- **Susceptibility**: J by :mod:`bayesing.strength.susceptibility` over that by the spectrum. They weigh the :math:`d_k` differently, and agree if
-  these follow the law.
+- **Susceptibility**: J by :mod:`bayesing.strength.susceptibility` over that by the spectrum. They weigh the
+  :math:`d_k` differently, and agree if these follow the law.
 - **Order**, :math:`J_0 (1-q) = 1 - (1-q)/\chi_{lin}`: 1 where spins align by themselves.
 - **Sum of the spins**: skewness and excess kurtosis of K beyond those of independent spins. Many weak couplings
   make neither; bursts are skewed, and two ordered states have two peaks.
