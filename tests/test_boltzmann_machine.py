@@ -33,9 +33,16 @@ def fit(X=SIM.spins, **parameters):
     return bs.BoltzmannMachine(**parameters).fit(X)
 
 
+def fit_unchecked(X=SIM.spins, **parameters):
+    """By methods without a prior, whose models often fail their check."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bs.CheckWarning)
+        return fit(X, **parameters)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_has_the_same_attributes(method):
-    bm = fit(method=method)
+    bm = fit_unchecked(method=method)
     assert bm.method_ == method and bm.reason_ == "as asked" and bm.n_features_in_ == 30
     assert (bm.couplings_ == bm.couplings_.T).all() and (np.diag(bm.couplings_) == 0).all()
     upper = np.triu_indices(30, 1)
@@ -72,9 +79,12 @@ def test_auto_takes_the_better_method():
     glass = fit(bs.simulate(60, 300, J=1.0, seed=2, sweeps=5).spins)
     assert glass.method_ == "pseudolikelihood" and "spin glass" in glass.reason_
     couplings = np.zeros((12, 12))
-    couplings[0, 1] = couplings[1, 0] = 0.9
+    couplings[0, 1] = couplings[1, 0] = 0.75
     pair = fit(bs.sample(bs.IsingModel(couplings, 0.2), 500, sampler="anneal", seed=0))
     assert pair.method_ == "pseudolikelihood" and "a coupling is strong" in pair.reason_
+    couplings[2:7, 2:7] = 0.4 - 0.4 * np.eye(5)
+    groups = fit(bs.sample(bs.IsingModel(couplings, 0.2), 500, sampler="anneal", seed=0))
+    assert groups.method_ == "pseudolikelihood" and "not of many weak couplings" in groups.reason_
     assert fit(gamma=3.0).method_ == "pseudolikelihood"  # by what gamma means for the distance
     few = bs.simulate(15, 5000, J=0.6, H=0.3, seed=0, sweeps=10)
     many, some = fit(few.spins), fit(few.spins[:300])
@@ -87,7 +97,9 @@ def test_auto_takes_the_better_method():
 
 def test_auto_where_pseudolikelihood_would_take_long(monkeypatch):
     monkeypatch.setattr(choice, "MOST_SPINS", 20)
-    bm = fit(bs.simulate(30, 200, J=1.4, seed=2, sweeps=5).spins)
+    monkeypatch.setattr(choice, "MOST_LEARNT", 20)
+    with pytest.warns(bs.CheckWarning, match="other means and correlations"):
+        bm = fit(bs.simulate(30, 200, J=1.4, seed=2, sweeps=5).spins)
     assert bm.method_ == "spectral" and "take long" in bm.reason_
 
 
@@ -150,7 +162,8 @@ def test_batches_give_the_same_to_the_last_bit():
     with pytest.raises(ValueError, match='method="pseudolikelihood" needs all rows at once'):
         fit(folded, method="pseudolikelihood")
     for method in ("naive_mean_field", "tap", "independent_pair"):
-        assert (fit(folded, method=method).couplings_ == fit(X, method=method).couplings_).all()
+        once, again = (fit_unchecked(data, method=method) for data in (X, folded))
+        assert (again.couplings_ == once.couplings_).all()
 
 
 def test_score_is_the_mean_log_conditional():
@@ -238,8 +251,12 @@ def test_without_pandas(monkeypatch):
 def test_repr():
     assert repr(bs.BoltzmannMachine(prior="laplace")) == "BoltzmannMachine(prior='laplace')"
     text = repr(fit(method="pseudolikelihood", gamma=0.25))
-    assert "30 spins by pseudolikelihood (as asked), J = 0.5 (gamma = 0.25), penalty 240" in text
-    assert "J =" not in repr(fit(method="tap"))
+    assert text.endswith(
+        "30 spins by pseudolikelihood (as asked), prior of J = 0.5, penalty 240, check passed"
+    )
+    with pytest.warns(bs.CheckWarning):
+        bm = fit(method="tap")
+    assert "J =" not in repr(bm) and repr(bm).endswith("check NOT PASSED")
 
 
 def test_no_couplings_is_said_and_has_errors():
@@ -290,13 +307,13 @@ def test_errors_are_wider_where_gamma_is_hardly_known(method):
 def test_the_largest_gamma_is_said():
     copies = np.repeat(bs.simulate(5, 40, J=0.0, seed=1).spins, 8, axis=1)
     flips = np.random.default_rng(0).random(copies.shape) < 0.02
-    with pytest.warns(bs.BoundWarning, match="too small"):
+    with pytest.warns(bs.CheckWarning), pytest.warns(bs.BoundWarning, match="too small"):
         fit(np.where(flips, -copies, copies), method="spectral")
 
 
 def test_a_search_that_does_not_end_is_said(monkeypatch):
     monkeypatch.setattr("bayesing.couplings.pseudolikelihood._MOST_STEPS", 3)
-    with pytest.warns(bs.NotConvergedWarning, match="slope of"):
+    with pytest.warns(bs.CheckWarning), pytest.warns(bs.NotConvergedWarning, match="slope of"):
         fit(method="pseudolikelihood", gamma=0.5)
 
 

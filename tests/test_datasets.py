@@ -2,6 +2,7 @@ import csv
 from pathlib import Path
 
 import numpy as np
+import pytest
 from sklearn import datasets
 
 import bayesing as bs
@@ -39,10 +40,13 @@ def test_estimators_take_a_dataset_with_its_names():
     assert (data.rows.unpack() == data.spins).all()
     stats = bs.SpinStatistics.of(data)
     assert stats.names == data.names and stats.encoding == "±1" and (stats.spins() == data.spins).all()
-    eb = bs.EmpiricalBayes("spectral").fit(data)
+    with pytest.warns(bs.AnotherKindWarning, match="Correlations are positive on average"):
+        eb = bs.EmpiricalBayes("spectral").fit(data)
     assert eb.names() == list(data.names)
-    assert eb.gamma_ == bs.EmpiricalBayes("spectral").fit(data.spins).gamma_
-    bm = bs.BoltzmannMachine("spectral").fit(data)
+    with pytest.warns(bs.AnotherKindWarning):
+        assert eb.gamma_ == bs.EmpiricalBayes("spectral").fit(data.spins).gamma_
+    with pytest.warns(bs.CheckWarning):
+        bm = bs.BoltzmannMachine("spectral").fit(data)
     first = bm.strongest(1)[0]
     assert first.name_i == data.names[first.i] and first.name_j == data.names[first.j]
     assert bm.score(data) == bm.score(stats)

@@ -80,8 +80,9 @@ def changed(made, diagnosis=None, **changes):
         (Phase.UNSEEN, 0.6, "which is hardly distinguished from none", "paramagnet", None),
         (Phase.NEAR_GLASS, 0.1, "paramagnet near the spin glass (1 − γr = 0.10)", "near the spin glass",
          "The data lie near the spin glass"),
-        (Phase.GLASS, -0.5, "beyond the edge of the spin glass (1 − γr = −0.50)", "spin glass",
-         "The data lie beyond the edge of the spin glass"),
+        (Phase.GLASS, -0.5, "This is a spin glass (1 − γr = −0.50): many states compete", "spin glass", None),
+        (Phase.ORDERED, -0.5, "The spins are ordered", "ordered", None),
+        (Phase.NOT_WEAK, 0.5, "These are not many weak couplings", "many weak couplings? no", None),
         (Phase.EDGE, 0.1, "saturates: J may be larger", "edge of the spin glass", None),
         (Phase.UNKNOWN, 0.1, "not determined: it lies at the end of the range", "unknown", None),
     ],
@@ -94,7 +95,9 @@ def test_every_phase_in_words(made, phase, distance, sentence, short, title):
 
 
 def test_an_interval_is_what_to_rely_on_in_the_spin_glass(made):
-    a = changed(made, Diagnosis(Phase.GLASS, -0.5))
+    a = changed(made, Diagnosis(Phase.GLASS, -0.5, trusted=False))
+    assert "beyond the edge of the spin glass (1 − γr = −0.50)" in said(a)
+    assert "The data lie beyond the edge of the spin glass" in [note.title for note in notes(a)]
     assert "J is approximate, and its error larger than given" in said(a)
     assert "the interval, by simulation, is what to rely on" in said(with_interval(a, (0.1, 2.0)))
     unknown = changed(made, Diagnosis(Phase.UNKNOWN, 0.1))

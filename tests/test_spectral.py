@@ -176,7 +176,11 @@ def test_a_strong_mean_coupling_does_not_pass_for_disorder(method):
         axis=0,
     )
     assert J == pytest.approx(0.2, abs=0.03) and J0 == pytest.approx(0.8, abs=0.1)
-    assert np.mean([bs.EmpiricalBayes(method).fit(X).J_ for X in sets]) > 0.27
+    with pytest.warns(bs.AnotherKindWarning, match="a mean coupling or a common input"):
+        assert np.mean([bs.EmpiricalBayes(method).fit(X).J_ for X in sets]) > 0.27
+    auto = [bs.EmpiricalBayes().fit(X) for X in sets]
+    assert np.mean([eb.J0_ for eb in auto]) == pytest.approx(0.8, abs=0.1)
+    assert all(eb.diagnosis_.trusted and "a mean coupling explains" in eb.reason_ for eb in auto)
 
 
 def test_small_gamma_is_the_second_order_of_the_expansion():

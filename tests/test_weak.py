@@ -65,11 +65,11 @@ def test_eigenvalues_at_the_quantiles_of_the_law_have_no_distance_to_it(a):
     made = Spectrum(np.append(values, 0.0), np.append(np.ones(k), n - k), a * n) if zero else None
     distance, edge = _against_law(made or Spectrum(values, np.ones(n), a * n), g)
     assert distance < 0.006
-    assert 0.98 < edge <= 1
+    assert edge == pytest.approx(values[-1] / law.d.max()) and edge < 1
     stretched = Spectrum(np.append(1.5 * values, 0.0), made.w, a * n) if made else None
     distance, edge = _against_law(stretched or Spectrum(1.5 * values, np.ones(n), a * n), g)
-    assert distance > 0.15
-    assert 1.47 < edge <= 1.5
+    assert distance > 0.1
+    assert edge == pytest.approx(1.5 * values[-1] / law.d.max())
 
 
 def test_the_spectrum_is_compared_at_the_strength_that_was_found():

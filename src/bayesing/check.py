@@ -188,10 +188,7 @@ def check(model: IsingModel, stats: SpinStatistics, effort: Effort, base: Array)
         active=float(active.mean()),
         active_error=float(active.std()) / math.sqrt(P),
         active_in_data=float((n + d.sum()) / 2),
-        active_in_data_error=math.sqrt(
-            max(float(of_data.sum()), float(np.maximum(1 - d**2, 1 / N).sum())) / N
-        )
-        / 2,
+        active_in_data_error=_error_of_active(d, of_data, N),
         rise=rise,
         active_at_rest=at_rest.active,
         active_at_rest_error=at_rest.active_error,
@@ -199,6 +196,11 @@ def check(model: IsingModel, stats: SpinStatistics, effort: Effort, base: Array)
         log_likelihood_error=at_rest.error,
         independent=-entropy_of_means(d),
     )
+
+
+def _error_of_active(d: Array, C: Array, N: int) -> float:
+    """Of the mean number of active spins; that of a spin which never changes is known to one of N samples."""
+    return math.sqrt(max(float(C.sum()), 0.0) / N) / 2 + np.count_nonzero(np.abs(d) == 1) / N
 
 
 class _AtRest(NamedTuple):

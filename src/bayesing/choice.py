@@ -108,11 +108,19 @@ class StrengthSituation:
     @cached_property
     def doubts(self) -> tuple[Reason, ...]:
         """In what the data are not those of many weak couplings, as far as there are enough to tell."""
-        stats = self.stats
-        if stats.N < _LEAST_FOR_DOUBT:
+        if not self.can_doubt:
             return ()
-        affordable = min(stats.n, stats.N) <= LARGEST_SPECTRUM
-        return doubts(signs_of(stats, fit_spectral(stats) if affordable else None, MEAN))
+        return doubts(signs_of(self.stats, fit_spectral(self.stats) if self.decomposes else None, MEAN))
+
+    @property
+    def can_doubt(self) -> bool:
+        """Whether there are samples enough to look odd."""
+        return self.stats.N >= _LEAST_FOR_DOUBT
+
+    @property
+    def decomposes(self) -> bool:
+        """Whether an eigendecomposition is affordable."""
+        return min(self.stats.n, self.stats.N) <= LARGEST_SPECTRUM
 
     @property
     def learns(self) -> bool:
@@ -172,7 +180,7 @@ STRENGTH: tuple[Rule[StrengthSituation], ...] = (
     Rule(
         f"$\\min(n, N) > {LARGEST_SPECTRUM}$",
         "susceptibility",
-        lambda s: min(s.stats.n, s.stats.N) > LARGEST_SPECTRUM,
+        lambda s: not s.decomposes,
         lambda s: f"an eigendecomposition beyond {LARGEST_SPECTRUM} would take long",
     ),
     Rule(
@@ -267,7 +275,10 @@ class CouplingSituation:
     @cached_property
     def doubts(self) -> tuple[Reason, ...]:
         """In what the data are not those of many weak couplings."""
-        return StrengthSituation(self.stats, Options()).doubts
+        situation = StrengthSituation(self.stats, Options())
+        if self.prior == "gaussian" and situation.can_doubt and situation.decomposes:
+            _ = self.stats.eigenvectors  # before the eigenvalues: one decomposition gives both
+        return situation.doubts
 
     def check(self, name: str) -> Check | None:
         """Whether samples of the model that a method finds look like the data; None beyond what can be sampled."""
