@@ -89,7 +89,7 @@ def test_constant_spins_are_said(tmp_path):
     data = read_spins(write(tmp_path / "x.csv", HEADER + lines(spins)))
     assert data.notes == (
         "1 of 4 spins is the same in all samples ('c'): the data say nothing about couplings of such spins, "
-        "but H counts them. Leave them out for H of the others.",
+        "and H is that of the others.",
     )
     assert (
         "2 of 3 spins are the same in all samples (column 1, column 3)"

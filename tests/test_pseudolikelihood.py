@@ -82,6 +82,18 @@ def test_primal_and_dual_agree(n, N, gamma):
         assert a.field == pytest.approx(b.field, abs=1e-4)
 
 
+def test_the_field_is_that_of_spins_that_are_not_centred():
+    """At the mode the slope along the field is what the prior pulls: local fields are h_i + sum_j J_ij s_j."""
+    X, i = spins(7, 40, H=0.8), 2
+    found = Conditionals(stats(X)).primal(i, 0.9)
+    J = found.mode.copy()
+    J[i] = 0
+    slopes = X[:, i] - np.tanh(found.field + X @ J)
+    assert slopes.sum() == pytest.approx(found.mode[i], abs=1e-2)
+    assert slopes @ (X - X.mean(axis=0)) * (J != 0) == pytest.approx(7 / 0.9 * J, abs=1e-2)
+    assert abs(X.mean(axis=0) @ J) > 0.1
+
+
 @pytest.mark.parametrize("space", ["primal", "dual"])
 def test_the_score_is_the_slope_of_the_evidence(space):
     evidence = getattr(Conditionals(stats(spins(9, 25))), space)
