@@ -11,7 +11,7 @@ import numpy as np
 
 import bayesing as bs
 from bayesing.calibration import Ensemble, Point, _draw
-from bayesing.check import THOROUGH, check, quick
+from bayesing.check import check, quick, thorough
 from bayesing.couplings.pseudolikelihood import maximise
 from bayesing.diagnosis import MEAN, diagnose, doubts
 from bayesing.learning.mode import Learner
@@ -99,5 +99,5 @@ def fit_once(stats: bs.SpinStatistics) -> SpectralFit:
 def check_again(bm: bs.BoltzmannMachine, spins: np.ndarray) -> object:
     """The comparison of a fit with its data once more, as far as it is more work than the fit itself."""
     stats = bs.SpinStatistics.of(spins)
-    effort = quick(stats.n, stats.N) if bm.is_cheap_ else THOROUGH
+    effort = quick(stats.n, stats.N) if bm.is_cheap_ else thorough(stats.n)
     return check(bm.model_, stats, effort, bm._fitted.base)

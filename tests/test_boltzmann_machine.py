@@ -79,11 +79,11 @@ def test_auto_takes_the_better_method():
     glass = fit(bs.simulate(60, 300, J=1.0, seed=2, sweeps=5).spins)
     assert glass.method_ == "pseudolikelihood" and "spin glass" in glass.reason_
     couplings = np.zeros((12, 12))
-    couplings[0, 1] = couplings[1, 0] = 0.75
+    couplings[0, 1] = couplings[1, 0] = 0.85
     pair = fit(bs.sample(bs.IsingModel(couplings, 0.2), 500, sampler="anneal", seed=0))
     assert pair.method_ == "pseudolikelihood" and "a coupling is strong" in pair.reason_
-    couplings[2:7, 2:7] = 0.4 - 0.4 * np.eye(5)
-    groups = fit(bs.sample(bs.IsingModel(couplings, 0.2), 500, sampler="anneal", seed=0))
+    rare = np.kron(np.eye(5), np.full((5, 5), 0.35)) - 0.35 * np.eye(25)
+    groups = fit(bs.sample(bs.IsingModel(rare, -0.5), 2000, seed=0))
     assert groups.method_ == "pseudolikelihood" and "not of many weak couplings" in groups.reason_
     assert fit(gamma=3.0).method_ == "pseudolikelihood"  # by what gamma means for the distance
     few = bs.simulate(15, 5000, J=0.6, H=0.3, seed=0, sweeps=10)

@@ -289,3 +289,15 @@ def test_simulated_data_that_say_nothing_are_not_taken_for_the_users():
     X = bs.simulate(12, 60, J=0.5, H=2.5, seed=0).spins
     with pytest.raises(ValueError, match=r"data simulated at J = .* Try another method"):
         bs.EmpiricalBayes("spectral").fit(X).interval(n_simulations=40)
+
+
+def test_data_of_another_kind_are_not_compared_with_simulated_ones():
+    rng = np.random.default_rng(0)
+    rate = np.where(rng.random(3000) < 0.1, 0.3, 0.02)
+    X = np.where(rng.random((3000, 20)) < rate[:, None], 1, -1)
+    with pytest.warns(bs.AnotherKindWarning):
+        eb = bs.EmpiricalBayes("spectral").fit(X)
+    with pytest.raises(
+        bs.InputError, match=r"many weak couplings, .* of another kind. Correlations are positive"
+    ):
+        eb.interval()

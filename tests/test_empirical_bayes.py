@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
 import bayesing as bs
+from bayesing import choice
 from bayesing.strength import METHODS
 
 from samples import random_spins, spin_arrays, stats
@@ -310,7 +311,16 @@ def test_the_choice_of_auto(monkeypatch):
         chosen(X[:3], mean_coupling=True)
 
 
-def test_in_the_spin_glass_auto_takes_inversion_where_samples_are_many():
+def test_in_the_spin_glass_auto_takes_the_true_likelihood():
+    sim = bs.simulate(30, 200, J=1.2, sampler="temper", seed=1)
+    eb = bs.EmpiricalBayes(random_state=0).fit(sim.spins)
+    assert eb.method_ == "likelihood" and "spin glass" in eb.reason_ and eb.diagnosis_.trusted
+    realised = np.sqrt(30 * np.mean(sim.couplings[np.triu_indices(30, 1)] ** 2))
+    assert abs(eb.J_ - realised) < 3 * eb.J_error_
+
+
+def test_in_a_large_spin_glass_auto_takes_inversion_where_samples_are_many(monkeypatch):
+    monkeypatch.setattr(choice, "MOST_LEARNT", 20)
     X = bs.simulate(50, 200, J=1.2, sampler="temper", seed=1).spins
     assert chosen(X)[0] == "inversion" and "spin glass" in chosen(X)[1]
     assert chosen(X, mean_coupling=True)[0] == "inversion"
@@ -412,15 +422,17 @@ def test_auto_does_not_take_copies_of_a_spin_for_a_spin_glass():
     assert eb.method_ == "spectral" and eb.regime_.startswith("unknown")
 
 
-def test_auto_does_not_run_away_deep_in_the_spin_glass():
+def test_auto_does_not_run_away_deep_in_a_large_spin_glass(monkeypatch):
     """A mode that hardly moves makes "inversion" several times too large; in another data set it does not."""
+    monkeypatch.setattr(choice, "MOST_LEARNT", 20)
     X = bs.simulate(30, 99, J=1.4, seed=2, sampler="temper").spins
     runaway, eb = bs.EmpiricalBayes("inversion").fit(X), bs.EmpiricalBayes().fit(X)
     assert runaway.J_ > 3 and eb.method_ == "pseudolikelihood" and "run away" in eb.reason_
     assert 1.3 < eb.J_ < 2.0
     X = bs.simulate(30, 99, J=1.2, seed=1, sampler="temper").spins
     assert bs.EmpiricalBayes().fit(X).method_ == "inversion"
-    votes = bs.EmpiricalBayes().fit(bs.load_senate109().spins)
+    with pytest.warns(bs.AnotherKindWarning):
+        votes = bs.EmpiricalBayes().fit(bs.load_senate109().spins)
     assert votes.method_ == "pseudolikelihood" and votes.J_ < 3
 
 

@@ -15,6 +15,7 @@ from bayesing.weak import (
     _against_law,
     _exchangeable,
     _unseen,
+    largest_correlation,
     mean_correlation,
     order,
     signs_of,
@@ -50,7 +51,20 @@ def test_mean_correlation_is_that_of_all_pairs(N):
     c = np.corrcoef(X[:, np.abs(X.mean(axis=0)) < 1], rowvar=False)
     c = c[np.triu_indices(len(c), 1)]
     expected = c.sum() / math.sqrt((c**2).sum())
-    assert mean_correlation(SpinStatistics.of(X)) == pytest.approx(expected, rel=1e-10)
+    found = mean_correlation(SpinStatistics.of(X))
+    assert found == pytest.approx((expected, math.sqrt((c**2).mean())), rel=1e-10)
+
+
+@pytest.mark.parametrize("N", [30, 130])
+def test_the_largest_correlation_is_of_spins_that_are_often_on_either_side(N):
+    X = DENSE[:N].copy()
+    X[:, 7] = np.where(np.arange(N) < 10, 1, -1)
+    X[:, 3] = -X[:, 7]
+    assert largest_correlation(SpinStatistics.of(X)) == pytest.approx(1)
+    X[:, 7] = X[:, 3] = np.where(np.arange(N) < 9, 1, -1)
+    often = np.minimum((X > 0).sum(axis=0), (X < 0).sum(axis=0)) >= 10
+    c = np.corrcoef(X[:, often], rowvar=False) - np.eye(often.sum())
+    assert largest_correlation(SpinStatistics.of(X)) == pytest.approx(np.abs(c).max(), rel=1e-5)
 
 
 @pytest.mark.parametrize("a", [0.5, 3.0])
@@ -103,13 +117,33 @@ def test_skewness_and_kurtosis_are_those_of_the_sum_less_those_of_independent_sp
     X = blocks(500)
     stats = SpinStatistics.of(X)
     y = X.sum(axis=1) - X.sum(axis=1).mean()
-    m = X.mean(axis=0)
-    p = (1 + m) / 2
+    p = (1 + X.mean(axis=0)) / 2
     third = 8 * np.sum(p * (1 - p) * (1 - 2 * p))
-    fourth = 16 * np.sum(p * (1 - p) * (1 - 6 * p * (1 - p)))
     found = sum_signs(stats, stats.active)
     assert found.skewness == pytest.approx(((y**3).mean() - third) / y.std() ** 3)
+    assert found.kurtosis == pytest.approx((y**4).mean() / y.std() ** 4 - 3)  # of rare spins it is positive
+    common = (
+        np.where(np.random.default_rng(1).random((800, 9)) < 0.6, 1, -1)
+        * np.where(np.arange(800) % 2, 1, -1)[:, None]
+    )
+    stats = SpinStatistics.of(common.astype(np.int8))
+    y = common.sum(axis=1) - common.sum(axis=1).mean()
+    p = (1 + common.mean(axis=0)) / 2
+    fourth = 16 * np.sum(p * (1 - p) * (1 - 6 * p * (1 - p)))
+    found = sum_signs(stats, stats.active)
     assert found.kurtosis == pytest.approx(((y**4).mean() - fourth) / y.std() ** 4 - 3)
+
+
+@pytest.mark.parametrize("rate", [0.5, 0.1, 0.001])
+def test_skewness_of_independent_spins_has_the_error_that_it_says(rate):
+    rng = np.random.default_rng(8)
+    rates = np.full(20, rate) * rng.uniform(0.5, 1.5, 20)
+    found = []
+    for _ in range(200):
+        stats = SpinStatistics.of(np.where(rng.random((3000, 20)) < rates, 1, -1)).kept
+        found.append(sum_signs(stats, stats.active).skewness_errors)
+    # Less the sampled rates, which go along: the spread is at most 1, and not much less.
+    assert 0.4 < np.std(found) < 1 + 3 / math.sqrt(400)
 
 
 @pytest.mark.parametrize(("mean", "variance"), [(0.8, 1.6), (4.0, 6.0), (30.0, 200.0)])
@@ -161,4 +195,4 @@ def test_without_rows_and_without_a_spectrum_less_is_looked_at():
     stats = SpinStatistics.of(DENSE).without_rows()
     found = signs_of(stats, None, MEAN)
     assert found.sum is None and found.spectrum is None
-    assert found.mean == pytest.approx(mean_correlation(SpinStatistics.of(DENSE)))
+    assert (found.mean, found.typical) == pytest.approx(mean_correlation(SpinStatistics.of(DENSE)))

@@ -145,10 +145,10 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
 
     def check(self, X: ArrayLike | SpinStatistics) -> Check:
         """Whether samples of the model look like other data than those of the fit."""
-        from .check import THOROUGH, check
+        from .check import check, thorough
 
         data = self._meet_again(X)
-        return check(self.model_, data, THOROUGH, fields_of(data.sums, data.N))
+        return check(self.model_, data, thorough(data.n), fields_of(data.sums, data.N))
 
     @property
     def gamma_(self) -> float | None:

@@ -33,6 +33,7 @@ from .types import Array, Integers
 _SWEEPS = 20
 _MEANS, _PAIRS, _COUNTS = 3.0, 2.0, 5.0  # root mean squares, in standard errors
 _FEW = 10  # samples
+_COUNTED = 2048  # chains, at most, in the standard errors: a model need not be perfect to look right
 _RISE = 0.25  # of the exponent, in standard deviations
 _ACTIVE = 0.05  # of the mean number of active spins, or inactive ones
 _NOISE = 3.0  # standard errors that are no accident
@@ -49,7 +50,10 @@ class Effort(NamedTuple):
     beta_step: float
 
 
-THOROUGH = Effort(2048, 512, BETA_STEP)
+def thorough(n: int) -> Effort:
+    """For methods that search, whose fit takes a second or more: about 2e9 operations, or what 2048 chains take."""
+    chains = int(min(max(2e9 / (2 * _SWEEPS * n**2), _COUNTED), 2**14))
+    return Effort(chains, 512, BETA_STEP)
 
 
 def quick(n: int, N: int) -> Effort:
@@ -172,7 +176,7 @@ def check(model: IsingModel, stats: SpinStatistics, effort: Effort, base: Array)
     middle = (m + d) / 2
     v = 1 - middle**2
     pairs = np.outer(v, v) + 4 * np.outer(middle, middle) * (C + of_data) / 2 - ((C + of_data) / 2) ** 2
-    share, least = 1 / N + 1 / P, 1 / min(N, P)
+    share, least = 1 / N + 1 / min(P, _COUNTED), 1 / min(N, P)
     z_means = (m - d) / np.sqrt(np.maximum(v, least) * share)
     z_pairs = (C - of_data)[upper] / np.sqrt(np.maximum(pairs[upper], least) * share)
     active = np.rint((spins.sum(axis=0) + n) / 2)
@@ -275,7 +279,8 @@ def _counts(model: Array, data: Integers) -> float:
     bins = np.unique(edges)
     p, q = (np.bincount(np.searchsorted(bins, x), minlength=len(bins) + 1) / len(x) for x in (model, data))
     middle = (p + q) / 2
-    variance = np.maximum(middle * (1 - middle), 1 / len(both)) * (1 / len(model) + 1 / len(data))
+    share = 1 / min(len(model), _COUNTED) + 1 / len(data)
+    variance = np.maximum(middle * (1 - middle), 1 / len(both)) * share
     return _rms((p - q) / np.sqrt(variance))
 
 

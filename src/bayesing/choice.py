@@ -287,10 +287,11 @@ class CouplingSituation:
         return self._checks[name]
 
     def _check(self, name: str) -> Check:
-        from .check import THOROUGH, check, quick  # where it is needed, for kernels take time to load
+        from .check import check, quick, thorough  # where it is needed, for kernels take time to load
 
         stats, found = self.stats, self.fit(name)[0]
-        effort = THOROUGH if find(couplings.METHODS, name).searches else quick(stats.n, stats.N)
+        searches = find(couplings.METHODS, name).searches
+        effort = thorough(stats.n) if searches else quick(stats.n, stats.N)
         model = IsingModel(found.rows()[0], found.fields)
         return check(model, stats, effort, fields_of(stats.sums, stats.N))
 

@@ -20,6 +20,7 @@ from .replica import NEAR, stability
 from .weak import LAW_HOLDS, Signs, SpectrumSigns, SumSigns
 
 MEAN = 5.0  # of the mean correlation
+_COPIES, _STANDS_OUT = 0.95, 6.0  # of the largest correlation, and relative to the others
 _ORDERED = 0.9  # of J0 (1 - q)
 _EDGE = 1.35  # of the largest eigenvalue over the edge of the law
 _RATIO, _RATIO_ERRORS = 1.25, 5.0  # of J by susceptibility over J by spectral
@@ -50,6 +51,7 @@ class Quantity(Enum):
     DISTANCE = "distance to the spin glass"
     GAMMA = "gamma at the end of its range"
     MEAN = "mean correlation"
+    COPIES = "largest correlation"
     SPECTRUM = "distance of the spectrum to its law"
     EDGE = "largest eigenvalue over the edge of the law"
     SUSCEPTIBILITY = "J by susceptibility over J by spectral"
@@ -117,6 +119,8 @@ class Behaviour(Protocol):
 def doubts(signs: Signs) -> tuple[Reason, ...]:
     """In what data are not those of many weak couplings of mean 0; nothing, for those that are."""
     found = [*_of_spectrum(signs), *_of_sum(signs.sum)]
+    if signs.largest > max(_COPIES, _STANDS_OUT * signs.typical):
+        found.insert(0, Reason(Quantity.COPIES, signs.largest, _COPIES))
     if abs(signs.mean) > MEAN:
         found.insert(0, Reason(Quantity.MEAN, signs.mean, math.copysign(MEAN, signs.mean)))
         if signs.order > _ORDERED:

@@ -6,6 +6,8 @@ standardised couplings by :mod:`bayesing.strength.spectral`, and K the number of
 
 - **Mean correlation**, :math:`z = \sum_{i<j} c_{ij} / (\sum_{i<j} c_{ij}^2)^{1/2}`. Random couplings make
   correlations of both signs; a mean coupling, or a common input, makes them positive, or negative.
+- **Largest correlation**, of spins that are at least ten times on either side, and the root mean square of all:
+  columns that are nearly copies of each other stand out.
 - **Spectrum**: the largest distance between the distribution of the :math:`d_k` and their law at g
   (:func:`bayesing.strength.spectral.law_at`), and the largest :math:`d_k` over the edge of the law. Few strong
   couplings, groups and hidden causes have other spectra.
@@ -40,6 +42,7 @@ from .strength.susceptibility import fit_susceptibility
 from .types import Array, Integers
 
 LAW_HOLDS = 0.8  # g up to which the law of the spectrum is compared with
+_OFTEN = 10  # samples with either value of a spin, for its correlations to mean anything
 _VALLEY = 3.0  # nats, below the second peak of P(K)
 
 
@@ -65,8 +68,8 @@ class SumSigns:
     unseen: float
 
 
-def mean_correlation(stats: SpinStatistics) -> float:
-    """The sum of the correlations over the root of the sum of their squares, pairs i < j of spins that vary."""
+def mean_correlation(stats: SpinStatistics) -> tuple[float, float]:
+    """Of all correlations i < j: their sum over the root of the sum of their squares, and their root mean square."""
     kept = stats.kept
     D, n = kept.correlations, kept.n
     if kept.N > n:
@@ -77,16 +80,37 @@ def mean_correlation(stats: SpinStatistics) -> float:
         sums = kept.spins() @ weights - m @ weights
         total = float(sums @ sums) / kept.N
     squares = float(np.vdot(D, D)) - n
-    return (total - n) / math.sqrt(2 * squares) if squares > 0 else 0.0
+    if squares <= 0:
+        return 0.0, 0.0
+    return (total - n) / math.sqrt(2 * squares), math.sqrt(squares / (n * (n - 1)))
+
+
+def largest_correlation(stats: SpinStatistics) -> float:
+    """The largest absolute correlation of two spins that are often enough on either side."""
+    kept = stats.kept
+    often = np.flatnonzero((kept.N - np.abs(kept.sums)) / 2 >= _OFTEN)
+    if len(often) < 2:
+        return 0.0
+    if kept.N > kept.n:
+        D = np.abs(kept.correlations[np.ix_(often, often)])
+    else:
+        m = kept.magnetisations[often]
+        Z = ((kept.spins()[:, often] - m) / np.sqrt(1 - m**2)).astype(np.float32)
+        D = np.abs(Z.T @ Z / kept.N)
+    np.fill_diagonal(D, 0.0)
+    return float(D.max())
 
 
 def spectrum_signs(stats: SpinStatistics, fit: SpectralFit, without_mean: bool = False) -> SpectrumSigns:
     """Whether eigenvalues follow the law of the g that was found in them."""
     g = fit.gamma / fit.spectrum.scale
     distance, edge = _against_law(fit.spectrum, min(max(g, 1e-4), LAW_HOLDS))
-    other = fit_susceptibility(stats.moments, without_mean)
-    ratio = math.sqrt(other.gamma / fit.gamma) if fit.gamma > 0 else 1.0
-    return SpectrumSigns(g, distance, edge, ratio, (other.gamma - fit.gamma) / fit.gamma_error)
+    try:
+        other = fit_susceptibility(stats.moments, without_mean).gamma
+    except InputError:  # of spins that hardly vary
+        other = fit.gamma
+    ratio = math.sqrt(other / fit.gamma) if fit.gamma > 0 else 1.0
+    return SpectrumSigns(g, distance, edge, ratio, (other - fit.gamma) / fit.gamma_error)
 
 
 def _against_law(spectrum: Spectrum, g: float) -> tuple[float, float]:
@@ -108,22 +132,32 @@ def order(moments: SpinMoments) -> float:
 
 
 def sum_signs(stats: SpinStatistics, active: Integers) -> SumSigns:
-    """Whether the number of active spins is distributed as that of many weakly coupled spins."""
-    N, m = stats.N, stats.magnetisations
-    v = 1 - m**2
-    y = 2.0 * active
-    y -= y.mean()
-    variance = float(np.mean(y**2))
+    """Whether the number of active spins is distributed as that of many weakly coupled spins.
+
+    The error of the skewness is that of independent spins, which is large where they are rare. Two peaks have a
+    negative kurtosis, whatever that of independent spins is.
+    """
+    N, n = stats.N, stats.n
+    x = active - active.mean()
+    variance = float(np.mean(x**2))
     if variance == 0:  # fixed by design
         return SumSigns(0.0, 0.0, 0.0, 0.0, 0.0)
-    third, fourth = float(np.mean(y**3)), float(np.mean(y**4))
-    # Cumulants of independent spins.
-    skewness = (third + float(np.sum(2 * m * v))) / variance**1.5
-    kurtosis = (fourth - float(np.sum(v * (6 * m**2 - 2)))) / variance**2 - 3
-    unseen = 0.0
-    if variance > float(v.sum()):
-        unseen = _unseen(active, N, stats.n, (variance - float(v.sum())) / 4)
-    return SumSigns(skewness, skewness / math.sqrt(6 / N), kurtosis, kurtosis / math.sqrt(24 / N), unseen)
+    k2, k3, k4, k6 = _cumulants((1 + stats.magnetisations) / 2)
+    skewness = (float(np.mean(x**3)) - k3) / variance**1.5
+    raw = float(np.mean(x**4)) / variance**2 - 3
+    kurtosis = max(raw, raw - k4 / variance**2)
+    m4, m6 = k4 + 3 * k2**2, k6 + 15 * k4 * k2 + 10 * k3**2 + 15 * k2**3
+    error = math.sqrt((m6 - k3**2 - 6 * m4 * k2 + 9 * k2**3) / N) / k2**1.5
+    unseen = _unseen(active, N, n, variance - k2) if variance > k2 else 0.0
+    return SumSigns(skewness, skewness / error, kurtosis, kurtosis / math.sqrt(24 / N), unseen)
+
+
+def _cumulants(p: Array) -> tuple[float, float, float, float]:
+    """The second, third, fourth and sixth of the number of active spins, if they are independent with these rates."""
+    v = p * (1 - p)
+    found = v, v * (1 - 2 * p), v * (1 - 6 * v), v * (1 - 30 * v + 120 * v**2)
+    k2, k3, k4, k6 = (float(k.sum()) for k in found)
+    return k2, k3, k4, k6
 
 
 def _unseen(active: Integers, N: int, n: int, excess: float) -> float:
@@ -193,6 +227,8 @@ class Signs:
     n: int
     N: int
     mean: float
+    typical: float  # correlation, as a root mean square
+    largest: float
     order: float
     spectrum: SpectrumSigns | None
     sum: SumSigns | None
@@ -202,7 +238,7 @@ class Signs:
 def signs_of(stats: SpinStatistics, fit: SpectralFit | None, mean_limit: float) -> Signs:
     """The signs of these data; ``fit`` is that of the spectrum, if it was affordable."""
     kept = stats.kept
-    mean = mean_correlation(kept)
+    mean, typical = mean_correlation(kept)
     with_mean = abs(mean) > mean_limit
     eigenvalues = None
     if fit is not None:
@@ -217,6 +253,8 @@ def signs_of(stats: SpinStatistics, fit: SpectralFit | None, mean_limit: float) 
         kept.n,
         kept.N,
         mean,
+        typical,
+        largest_correlation(kept),
         order(kept.moments),
         eigenvalues,
         None if active is None else sum_signs(kept, active),

@@ -57,6 +57,10 @@ def sentence(reason: Reason) -> str:
             return f"Correlations are positive on average (z = {value}): a mean coupling or a common input."
         case Quantity.MEAN:
             return f"Correlations are negative on average (z = {value}): spins that exclude each other."
+        case Quantity.COPIES:
+            return (
+                f"Two columns are nearly copies of each other (correlation {value}): leave one of them out."
+            )
         case Quantity.SPECTRUM:
             return (
                 f"The spectrum is not that of many weak random couplings (distance {value}, allowed {limit})."

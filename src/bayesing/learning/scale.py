@@ -25,6 +25,7 @@ import numpy as np
 
 from ..types import Array
 from .newton import LEAST_GAMMA, MOST_GAMMA, Metric, Place
+from .phases import Data
 
 FREE = 4.0  # times gamma, at which a mode hardly feels the prior
 
@@ -53,11 +54,17 @@ def fixed_point(metric: Metric, a: Array, b: Array, n_spins: int) -> float:
     return gamma
 
 
-def without_pull(mode: Place, d: Array, n_spins: int) -> tuple[float, float]:
-    """gamma and its standard error from a mode at ``FREE`` times as much: n times the mean square, less noise."""
-    upper = np.triu_indices(len(d), 1)
-    J, V = mode.J[upper], mode.metric.variances(d)[0][upper]
-    known = np.maximum(1 - V * n_spins / mode.gamma, 0.0)
+def without_pull(mode: Place, data: Data, n_spins: int) -> tuple[float, float]:
+    """gamma and its standard error from a mode at ``FREE`` times as much: n times the mean square, less noise.
+
+    Variances by the metric are too small for rare spins. No variance is below that of a coupling by itself, all
+    others being known.
+    """
+    upper = np.triu_indices(data.n, 1)
+    J, lam = mode.J[upper], n_spins / mode.gamma
+    alone = 1 / (data.N**2 * data.errors(data.d, data.C)[1][upper] ** 2 + lam)
+    V = np.maximum(mode.metric.variances(data.d)[0][upper], alone)
+    known = np.maximum(1 - V * lam, 0.0)
     weights = known**2
     total = float(weights.sum())
     terms = n_spins * (J**2 - V * known)  # each the square less its noise, times its weight

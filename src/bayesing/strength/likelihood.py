@@ -83,7 +83,7 @@ def fit_likelihood(stats: SpinStatistics, options: Options) -> Estimate:
         return Estimate(gamma, error, H, H_error, lost=drawn.drifted, warnings=warnings)
     gamma, error, pull = drawn.gamma, drawn.gamma_error, None
     if second:
-        free, free_error = without_pull(second, data.d, n)
+        free, free_error = without_pull(second, data, n)
         pull = math.sqrt(free / gamma)
         if stats.N >= _MANY * n:
             gamma, error = free, free_error
