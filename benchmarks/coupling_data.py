@@ -47,7 +47,8 @@ def cell(work: Callable[..., Iterator[Row]], *arguments: Any, cost: float = 1.0)
 
 def _quietly(work: Callable[..., Iterator[Row]], *arguments: Any) -> list[Row]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", bs.BoundWarning)  # gamma = 0 is a result
+        for expected in (bs.BoundWarning, bs.CheckWarning):  # gamma = 0 is a result, and so is a poor model
+            warnings.simplefilter("ignore", expected)
         return list(work(*arguments))
 
 

@@ -100,6 +100,7 @@ def test_every_method_is_corrected_to_the_truth(method, spins):
     assert found.level == 0.99 and found.note == "" and found.n_simulations >= 40
 
 
+@pytest.mark.filterwarnings("ignore::bayesing.AnotherKindWarning")
 def test_bias_is_removed_where_the_paper_has_much():
     """At N = 4n the paper's J is that of gamma/(1 + 7 gamma), 0.32 instead of 0.6."""
     X = bs.simulate(60, 240, J=0.6, seed=5, sweeps=4).spins

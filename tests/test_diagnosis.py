@@ -60,7 +60,7 @@ def signs(mean=CALM.mean, largest=CALM.largest, order=CALM.order, with_mean=Fals
         (Quantity.SKEWNESS, {"skewness": -0.51, "skewness_errors": -8.1}, {"skewness": 0.6, "skewness_errors": 7.9}),
         (Quantity.SKEWNESS, {"skewness": 0.51, "skewness_errors": 8.1}, {"skewness": 0.49, "skewness_errors": 20.0}),
         (Quantity.KURTOSIS, {"kurtosis": -0.51, "kurtosis_errors": -5.1}, {"kurtosis": 3.0, "kurtosis_errors": 50.0}),
-        (Quantity.KURTOSIS, {"kurtosis": -0.51, "kurtosis_errors": -5.1}, {"kurtosis": -1.0, "kurtosis_errors": -4.9}),
+        (Quantity.KURTOSIS, {"kurtosis": -0.51, "kurtosis_errors": -5.1}, {"kurtosis": -1, "kurtosis_errors": -4.9}),
         (Quantity.UNSEEN, {"unseen": 5.1}, {"unseen": 4.9}),
     ],
 )  # fmt: skip

@@ -359,6 +359,7 @@ def test_regressions_need_rows():
         bs.EmpiricalBayes("pseudolikelihood").fit(folded)
 
 
+@pytest.mark.filterwarnings("ignore::bayesing.AnotherKindWarning")  # of the paper's method
 @pytest.mark.parametrize(
     ("method", "mean_coupling"),
     [(m.name, J0) for m in METHODS if not m.needs_rows for J0 in {False, m.mean_coupling}],
@@ -390,6 +391,7 @@ def test_the_evidence_of_spectral_has_its_maximum_below_the_estimate():
         bs.EmpiricalBayes("susceptibility").fit(random_spins(9, 5)).evidence(0.0, 0.1)
 
 
+@pytest.mark.filterwarnings("ignore::bayesing.AnotherKindWarning")  # of the paper's method
 @pytest.mark.parametrize(
     ("method", "J", "H"),
     [
@@ -417,9 +419,22 @@ def test_standard_errors_are_honest(method, J, H):
 def test_auto_does_not_take_copies_of_a_spin_for_a_spin_glass():
     X = np.random.default_rng(0).choice([-1, 1], (500, 20))
     X[:, 1] = X[:, 0]
-    with pytest.warns(bs.BoundWarning, match="nearly copies"):
+    with pytest.warns(bs.AnotherKindWarning, match="nearly copies of each other"):
         eb = bs.EmpiricalBayes(random_state=0).fit(X)
-    assert eb.method_ == "spectral" and eb.regime_.startswith("unknown")
+    assert eb.method_ == "likelihood" and eb.regime_.startswith("not a model of many weak couplings")
+    with pytest.warns(bs.BoundWarning, match="nearly copies"):
+        eb = bs.EmpiricalBayes("spectral").fit(X)
+    assert eb.regime_.startswith("unknown")
+
+
+def test_a_biased_method_is_compared_with_one_without_bias():
+    """The paper's method, at an N that it is not made for."""
+    X = bs.simulate(40, 500, J=0.7, H=0.1, seed=0).spins
+    with pytest.warns(bs.AnotherKindWarning, match=r"J is 0.28 times that of a method without bias"):
+        eb = bs.EmpiricalBayes("plefka").fit(X)
+    assert not eb.diagnosis_.trusted and eb.diagnosis_.phase.name == "PARAMAGNET"
+    few = bs.simulate(300, 120, J=0.6, seed=0).spins
+    assert bs.EmpiricalBayes("plefka").fit(few).diagnosis_.trusted
 
 
 def test_auto_does_not_run_away_deep_in_a_large_spin_glass(monkeypatch):

@@ -275,10 +275,12 @@ def test_the_two_parties_are_blocks(ax, senate, votes):
     shown = ax.images[0].get_array()
     assert_allclose(shown, senate.couplings_[np.ix_(order, order)])
     republican = np.array(["(R" in votes.columns[i] for i in order])
-    if republican[0]:
+    if republican[:20].mean() > 0.5:
         republican = ~republican
     first = int((~republican).sum())
-    assert (republican ^ (np.arange(84) >= first)).sum() <= 6  # the few who vote with the other party
+    assert (
+        republican ^ (np.arange(84) >= first)
+    ).sum() <= 8  # four who vote with the other party, and those in their places
     inside, across = shown[:first, :first].mean() + shown[first:, first:].mean(), shown[:first, first:].mean()
     assert inside > 10 * abs(across)
     written = [label.get_text() for label in ax.get_yticklabels()]

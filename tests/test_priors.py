@@ -102,7 +102,7 @@ def laplace_fit(X):
     return eb, any(issubclass(w.category, bs.LaplaceWarning) for w in record)
 
 
-@pytest.mark.filterwarnings("ignore::bayesing.SaturationWarning")
+@pytest.mark.filterwarnings("ignore::bayesing.SaturationWarning", "ignore::bayesing.AnotherKindWarning")
 def test_warning_exactly_where_the_fitted_gamma_violates_the_condition():
     """The same data with fewer and fewer samples: the condition is met in the end, and both occur."""
     spins = bs.simulate(n_spins=80, n_samples=60, J=0.9, H=0.1, prior="laplace", seed=2).spins

@@ -128,14 +128,13 @@ class Check:
     @property
     def sentence(self) -> str:
         """All of it in words."""
-        counts = "" if self.counts is None else f", number active within {self.counts:.2g}"
+        counts = "" if self.counts is None else f", number active {self.counts:.2g}"
         numbers = (
-            f"means within {self.means:.2g}, connected pairs within {self.pairs:.2g}{counts} standard errors; "
-            f"{self.active:.3g} spins active, in the data {self.active_in_data:.3g}; "
-            f"{self.gain:+.3g} nats a sample against independent spins"
+            f"means within {self.means:.2g}, pairs {self.pairs:.2g}{counts} standard errors; "
+            f"{self.active:.3g} active, data {self.active_in_data:.3g}; {self.gain:+.3g} nats over independent spins"
         )
         if self.passed:
-            return f"Samples of the model look like the data: {numbers}."
+            return f"Samples look like the data: {numbers}."
         return f"{self._complaint} In all: {numbers}."
 
     @property

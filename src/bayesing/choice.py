@@ -20,7 +20,7 @@ from .arguments import Seed
 from .conditionals import fields_of
 from .couplings import CouplingMethod, CouplingOptions, Couplings, Strength
 from .couplings.spectral import SpectralCouplings
-from .diagnosis import MEAN, Reason, doubts, is_mean_alone, is_ordered
+from .diagnosis import MEAN, Reason, bias, doubts, is_mean_alone, is_ordered
 from .exceptions import InputError
 from .ising import IsingModel
 from .moments import SpinMoments
@@ -111,6 +111,12 @@ class StrengthSituation:
         if not self.can_doubt:
             return ()
         return doubts(signs_of(self.stats, fit_spectral(self.stats) if self.decomposes else None, MEAN))
+
+    def bias_of(self, found: Estimate) -> tuple[Reason, ...]:
+        """Whether an estimate is far from that of a method without bias, as far as there is one."""
+        if not (self.can_doubt and self.decomposes):
+            return ()
+        return bias(found, self.fit("spectral"), self.stats.moments)
 
     @property
     def can_doubt(self) -> bool:

@@ -28,7 +28,8 @@ _LOW_RATIO = 0.6  # where a mean coupling is left out
 _SKEWNESS, _SKEWNESS_ERRORS = 0.5, 8.0
 _KURTOSIS, _KURTOSIS_ERRORS = -0.5, 5.0
 _UNSEEN = 5.0  # samples
-_APART = 1.15  # between J with and without the prior's pull
+_APART = 1.15  # between J with and without the prior's pull, or by two methods
+_BIAS_ERRORS = 3.0  # of gamma of the method without bias
 _CLEAR = 2.0  # standard errors of gamma from 0
 
 
@@ -60,6 +61,7 @@ class Quantity(Enum):
     KURTOSIS = "kurtosis of the number of active spins"
     UNSEEN = "samples in states that the data never show"
     PRIOR = "J without the prior's pull over J with it"
+    BIAS = "J over that of a method without bias"
     LOST = "draws that have left the data"
 
 
@@ -128,6 +130,21 @@ def doubts(signs: Signs) -> tuple[Reason, ...]:
     return tuple(found)
 
 
+def bias(estimate: Estimated, unbiased: Estimated, moments: SpinMoments) -> tuple[Reason, ...]:
+    """Whether the J of a biased method is far from that of one without bias, in the paramagnet, where this holds."""
+    gamma, error = unbiased.gamma, unbiased.gamma_error
+    if (
+        1 - gamma * stability(moments) < NEAR
+        or gamma <= 0
+        or abs(estimate.gamma - gamma) < _BIAS_ERRORS * error
+    ):
+        return ()
+    ratio = math.sqrt(estimate.gamma / gamma)
+    if 1 / _APART <= ratio <= _APART:
+        return ()
+    return (Reason(Quantity.BIAS, ratio, _APART if ratio > 1 else 1 / _APART),)
+
+
 def is_mean_alone(found: tuple[Reason, ...]) -> bool:
     """Whether a mean coupling explains all that is odd."""
     return [reason.quantity for reason in found] == [Quantity.MEAN]
@@ -170,6 +187,7 @@ def diagnose(
     moments: SpinMoments,
     found: tuple[Reason, ...] = (),
     mean_coupling: bool = False,
+    biased: tuple[Reason, ...] = (),
 ) -> Diagnosis:
     """Phase, distance and trust, given the doubts; ``mean_coupling`` says that the estimate allows for a mean."""
     distance = 1 - estimate.gamma * stability(moments)
@@ -181,7 +199,7 @@ def diagnose(
         return Diagnosis(Phase.UNKNOWN, distance, False, (at_end, *found))
     if mean_coupling and is_mean_alone(found):
         found = ()
-    own = tuple(_of_estimate(estimate))
+    own = (*_of_estimate(estimate), *biased)
     if own or found:
         if not found:
             return Diagnosis(_phase(estimate, distance), distance, False, own)

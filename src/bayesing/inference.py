@@ -83,7 +83,9 @@ def infer_strength(
     chosen = find(strength.METHODS, method)
     _check_data(chosen, data)
     estimate, options = situation.fit(method), situation.options
-    diagnosis = diagnose(estimate, chosen, data.moments, situation.doubts, options.mean_coupling)
+    doubted = situation.doubts
+    biased = () if doubted or not chosen.biased else situation.bias_of(estimate)
+    diagnosis = diagnose(estimate, chosen, data.moments, doubted, options.mean_coupling, biased)
     return StrengthAnswer(estimate, chosen, reason, data.moments, diagnosis, options, by_rule)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from .diagnosis import Diagnosis, Phase, Quantity, Reason
 
+_NOTHING = 0.3  # of J, which is not worth a number
+
 
 def regime(diagnosis: Diagnosis, method: str) -> str:
     """The phase in words, with what it means for the estimate of the method of that name."""
@@ -86,8 +88,12 @@ def sentence(reason: Reason) -> str:
                 f"No pairwise model describes these data: couplings that give their correlations put {value} samples "
                 "of as many as there are data in a state that the data never show. Think of a common input."
             )
+        case Quantity.PRIOR if reason.value < _NOTHING:
+            return "Without the prior's pull nothing is left of J: the data alone do not tell it."
         case Quantity.PRIOR:
-            return f"Couplings without the prior's pull give {value} times as large a J (allowed {limit})."
+            return f"Without the prior's pull J would be {value} times as large (allowed {limit})."
+        case Quantity.BIAS:
+            return f"J is {value} times that of a method without bias (allowed {limit})."
         case Quantity.LOST:
             return "Draws of the couplings have left the data for states that these never show."
         case _:
