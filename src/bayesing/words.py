@@ -53,7 +53,7 @@ def sentences(diagnosis: Diagnosis) -> list[str]:
 
 def sentence(reason: Reason) -> str:
     """What a reason says of the data, or of the estimate; nothing where the phase says it."""
-    value, limit = f"{reason.value:.2g}", f"{reason.limit:.2g}"
+    value, limit = _rounded(reason.value), _rounded(reason.limit)
     match reason.quantity:
         case Quantity.MEAN if reason.value > 0:
             return f"Correlations are positive on average (z = {value}): a mean coupling or a common input."
@@ -98,6 +98,11 @@ def sentence(reason: Reason) -> str:
             return "Draws of the couplings have left the data for states that these never show."
         case _:
             return ""
+
+
+def _rounded(value: float) -> str:
+    """Two digits, or all of a large number before the point."""
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.2g}"
 
 
 def another_kind(diagnosis: Diagnosis) -> str:
