@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import bayesing as bs
-from bayesing.check import Effort, _counts, check, quick, thorough
+from bayesing.check import Effort, _chains_from, _counts, check, quick, thorough
 from bayesing.conditionals import independent_fields
 from bayesing.couplings import METHODS
+from bayesing.entropy import annealed
 from bayesing.statistics import SpinStatistics
 
 from commands import run_here
@@ -73,6 +74,30 @@ def test_wrong_models_fail(couplings, fields, words):
     assert not found.passed and words in found.sentence and "o not use these couplings" in found.sentence
 
 
+def test_the_exponent_rises_to_that_of_the_model():
+    """From all rows of the data, chains of a model that is too strong, and of one that is too weak."""
+    for factor in (1.5, 0.5):
+        model = bs.IsingModel(factor * MODEL.couplings, MODEL.fields)
+        spins, rise = _chains_from(STATS, model, len(X), independent_fields(STATS.sums, STATS.N))
+        before, after = -model.energy(X), -model.energy(spins.T.astype(np.int8))
+        spread = math.sqrt((before.var() + after.var()) / 2)
+        assert rise == pytest.approx((after.mean() - before.mean()) / spread, rel=1e-4)
+        assert (rise > 0.1) == (factor > 1) and (rise < -0.1) == (factor < 1)
+
+
+def test_annealed_chains_count_by_their_weights():
+    """Annealed in four steps, so that weights matter, against enumeration."""
+    model = random_model(14, 1.2, seed=0, field=0.8)
+    spins = bs.sample(model, 500, seed=0)
+    stats = SpinStatistics.of(spins)
+    found = check(model, stats, Effort(64, 20_000, 0.3), np.zeros(14))
+    exact = (14 + model.means().sum()) / 2
+    assert abs(found.active_at_rest - exact) < 3 * found.active_at_rest_error
+    assert found.active_at_rest_error < 0.15
+    off = annealed(model, 20_000, 0, np.zeros(14), 1, 0.3).spins.sum(axis=1).mean() / 2 + 7 - exact
+    assert abs(off) > 5 * found.active_at_rest_error  # what chains without weights would say
+
+
 def test_every_part_can_fail_alone():
     right = look(MODEL)
     for change, words in (
@@ -132,7 +157,7 @@ def test_constant_spins_do_not_fail():
 
 
 def test_effort_has_bounds():
-    assert quick(50, 500).chains == 256 and quick(4000, 100).chains == 32
+    assert quick(50, 500).chains == 192 and quick(4000, 100).chains == 32
     assert thorough(20).chains == 2**14 and thorough(1000).chains == 2048
     assert quick(300, 300).chains * 40 * 300**2 < 2e9
 

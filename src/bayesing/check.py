@@ -57,9 +57,9 @@ def thorough(n: int) -> Effort:
 
 
 def quick(n: int, N: int) -> Effort:
-    """For methods that do not search, whose fit takes about 1e9 operations and some for the eigenvectors."""
-    operations = 1e9 + n * min(n, N) * (n + N / 2)
-    chains = int(min(max(operations / (2 * _SWEEPS * n**2), 32), 256))
+    """For methods that do not search, whose fit takes 10 milliseconds and some for the eigenvectors."""
+    operations = 2e8 + n * min(n, N) * (n + N / 2)
+    chains = int(min(max(operations / (2 * _SWEEPS * n**2), 32), 192))
     return Effort(chains, max(16, chains // 4), 1 / 64)
 
 
@@ -128,10 +128,10 @@ class Check:
     @property
     def sentence(self) -> str:
         """All of it in words."""
-        counts = "" if self.counts is None else f", number active {self.counts:.2g}"
+        counts = "" if self.counts is None else f", number active {self.counts:.2f}"
         numbers = (
-            f"means within {self.means:.2g}, pairs {self.pairs:.2g}{counts} standard errors; "
-            f"{self.active:.3g} active, data {self.active_in_data:.3g}; {self.gain:+.3g} nats over independent spins"
+            f"means within {self.means:.2f}, pairs {self.pairs:.2f}{counts} standard errors; "
+            f"{self.active:.2f} active, data {self.active_in_data:.2f}; {self.gain:+.2f} nats over independent spins"
         )
         if self.passed:
             return f"Samples look like the data: {numbers}."

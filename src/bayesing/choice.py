@@ -28,7 +28,7 @@ from .replica import NEAR, stability
 from .statistics import SpinStatistics
 from .strength import Estimate, Method, Options
 from .strength import pseudolikelihood as regressions
-from .strength.spectral import fit_spectral
+from .strength.spectral import SpectralFit, estimate_of, fit_spectral
 from .strength.susceptibility import fit_susceptibility
 from .threads import threads_for
 from .types import Heard
@@ -93,11 +93,21 @@ class StrengthSituation:
     def fit(self, name: str) -> Estimate:
         """What a method finds."""
         if name not in self._fits:
-            method, options = find(strength.METHODS, name), self.options
-            if method.any_kind:
-                options = options._replace(doubted=bool(self.doubts))
-            self._fits[name] = method.fit(self.stats, options)
+            self._fits[name] = self._fit(name)
         return self._fits[name]
+
+    def _fit(self, name: str) -> Estimate:
+        if name == "spectral" and not self.options.mean_coupling:
+            return estimate_of(self.spectral, self.stats, self.options)
+        method, options = find(strength.METHODS, name), self.options
+        if method.any_kind:
+            options = options._replace(doubted=bool(self.doubts))
+        return method.fit(self.stats, options)
+
+    @cached_property
+    def spectral(self) -> SpectralFit:
+        """The fit of "spectral" without a mean coupling, which others look at, too."""
+        return fit_spectral(self.stats)
 
     def with_mean_coupling(self) -> StrengthSituation:
         """The same data, and a mean coupling estimated; what was found of the data stays."""
@@ -110,7 +120,7 @@ class StrengthSituation:
         """In what the data are not those of many weak couplings, as far as there are enough to tell."""
         if not self.can_doubt:
             return ()
-        return doubts(signs_of(self.stats, fit_spectral(self.stats) if self.decomposes else None, MEAN))
+        return doubts(signs_of(self.stats, self.spectral if self.decomposes else None, MEAN))
 
     def bias_of(self, found: Estimate) -> tuple[Reason, ...]:
         """Whether an estimate is far from that of a method without bias, as far as there is one."""
@@ -265,6 +275,7 @@ class CouplingSituation:
         progress: Heard | None = None,
     ) -> None:
         self.stats, self.prior, self.gamma, self.seed, self.progress = stats, prior, gamma, seed, progress
+        self.strength = StrengthSituation(stats, Options("gaussian", False, seed))
         self._fits: dict[str, tuple[Couplings, Strength | None]] = {}
         self._checks: dict[str, Check | None] = {}
 
@@ -281,10 +292,9 @@ class CouplingSituation:
     @cached_property
     def doubts(self) -> tuple[Reason, ...]:
         """In what the data are not those of many weak couplings."""
-        situation = StrengthSituation(self.stats, Options())
-        if self.prior == "gaussian" and situation.can_doubt and situation.decomposes:
+        if self.prior == "gaussian" and self.strength.can_doubt and self.strength.decomposes:
             _ = self.stats.eigenvectors  # before the eigenvalues: one decomposition gives both
-        return situation.doubts
+        return self.strength.doubts
 
     def check(self, name: str) -> Check | None:
         """Whether samples of the model that a method finds look like the data; None beyond what can be sampled."""
@@ -347,7 +357,7 @@ class CouplingSituation:
             return Strength(fit.gamma, fit.gamma_error, fit.bound)
         if name == "spectral":
             _ = stats.eigenvectors  # before the eigenvalues: one decomposition gives both
-        situation = StrengthSituation(stats, Options("gaussian", False, self.seed))
+        situation = self.strength
         own = any(method.name == name for method in strength.METHODS)
         found = situation.fit(name if own else first(STRENGTH, situation).method)
         return Strength(found.gamma, found.gamma_error, found.bound)

@@ -271,10 +271,14 @@ def _evidence(H: ArrayLike, gamma: ArrayLike, fit: SpectralFit, scale: int) -> A
     return np.asarray(np.vectorize(fit.evidence, otypes=[float])(strengths) / scale)
 
 
-def _fit(stats: SpinStatistics, options: Options) -> Estimate:
-    fit = fit_spectral(stats, options.mean_coupling)
+def estimate_of(fit: SpectralFit, stats: SpinStatistics, options: Options) -> Estimate:
+    """What every method gives, from a fit that has been made."""
     evidence = Evidence("curve", partial(_evidence, fit=fit, scale=stats.n * stats.N))
     return with_field(stats, fit.gamma, fit.gamma_error, options, fit.bound, evidence)
+
+
+def _fit(stats: SpinStatistics, options: Options) -> Estimate:
+    return estimate_of(fit_spectral(stats, options.mean_coupling), stats, options)
 
 
 def _statistic(found: Estimate, gamma: float, options: Options) -> Statistic:
