@@ -28,7 +28,7 @@ def kinds_picture(rows: list[Row], path: Path) -> None:
         truth = [float(row["true_J"]) for row in here]
         points(left, truth, [float(row["J"]) for row in here], here, "trusted", colours[group])
         left.plot([], [], "o", color=colours[group], label=group)
-    left.set(xlabel="true J", ylabel="found J; hollow: not trusted", ylim=(-0.05, 2 * most))
+    left.set(xlabel="true J", ylabel="found J; hollow: not trusted", ylim=(-0.05, 1.5 * most))
     left.legend(fontsize="small")
     kinds = grouped(rows, "kind")
     right.axvspan(0.95, 1.05, color="0.92", zorder=0)

@@ -82,7 +82,7 @@ def changed(made, diagnosis=None, **changes):
          "The data lie near the spin glass"),
         (Phase.GLASS, -0.5, "This is a spin glass (1 − γr = −0.50): many states compete", "spin glass", None),
         (Phase.ORDERED, -0.5, "The spins are ordered", "ordered", None),
-        (Phase.NOT_WEAK, 0.5, "These are not many weak couplings", "many weak couplings? no", None),
+        (Phase.NOT_WEAK, 0.5, "These are not many weak couplings", "not many weak couplings", None),
         (Phase.EDGE, 0.1, "saturates: J may be larger", "edge of the spin glass", None),
         (Phase.UNKNOWN, 0.1, "not determined: it lies at the end of the range", "unknown", None),
     ],

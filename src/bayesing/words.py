@@ -28,7 +28,7 @@ def short(diagnosis: Diagnosis) -> str:
     """The phase in a word or two."""
     if diagnosis.phase is Phase.UNSEEN:
         return "paramagnet"
-    return "many weak couplings? no" if diagnosis.phase is Phase.NOT_WEAK else diagnosis.phase.value
+    return "not many weak couplings" if diagnosis.phase is Phase.NOT_WEAK else diagnosis.phase.value
 
 
 def at_bound(bound: float, method: str) -> str:
