@@ -55,6 +55,16 @@ def test_mean_correlation_is_that_of_all_pairs(N):
     assert found == pytest.approx((expected, math.sqrt((c**2).mean())), rel=1e-10)
 
 
+def test_many_spins_of_few_samples_are_not_made_a_matrix_of(monkeypatch):
+    X = DENSE[:30].copy()
+    X[:, 7] = X[:, 3] = np.where(np.arange(30) < 12, 1, -1)
+    stats, whole = SpinStatistics.of(X), mean_correlation(SpinStatistics.of(X))
+    monkeypatch.setattr("bayesing.weak._MOST_COMPARED", 10)
+    monkeypatch.setattr("bayesing.weak._AT_A_TIME", 100)
+    assert largest_correlation(stats) == 0
+    assert mean_correlation(stats) == pytest.approx(whole, rel=1e-12)
+
+
 @pytest.mark.parametrize("N", [30, 130])
 def test_the_largest_correlation_is_of_spins_that_are_often_on_either_side(N):
     X = DENSE[:N].copy()

@@ -203,7 +203,7 @@ STRENGTH: tuple[Rule[StrengthSituation], ...] = (
         f"a mean correlation that a mean coupling explains: $|z| > {MEAN:g}$, and nothing else is odd",
         "spectral",
         lambda s: is_mean_alone(s.doubts),
-        lambda s: f"correlations have a mean, z = {s.doubts[0].value:.2g}, which a mean coupling explains",
+        lambda s: f"correlations have a mean, z = {s.doubts[0].value:.3g}, which a mean coupling explains",
         mean_coupling=True,
     ),
     Rule(

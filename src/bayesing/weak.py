@@ -43,6 +43,8 @@ from .types import Array, Integers
 
 LAW_HOLDS = 0.8  # g up to which the law of the spectrum is compared with
 _OFTEN = 10  # samples with either value of a spin, for its correlations to mean anything
+_MOST_COMPARED = 2000  # spins whose correlations are formed where samples are fewer than spins
+_AT_A_TIME = 2**21  # numbers: 16 megabytes
 _VALLEY = 3.0  # nats, below the second peak of P(K)
 
 
@@ -77,7 +79,9 @@ def mean_correlation(stats: SpinStatistics) -> tuple[float, float]:
     else:  # D is Z Z^T/N, and the sum of Z^T Z/N is that of the squares of the sums of z over the spins
         m = kept.magnetisations
         weights = 1 / np.sqrt(1 - m**2)
-        sums = kept.spins() @ weights - m @ weights
+        spins, step = kept.spins(), max(1, _AT_A_TIME // kept.N)
+        parts = (slice(start, start + step) for start in range(0, n, step))
+        sums = sum(spins[:, part] @ weights[part] for part in parts) - m @ weights
         total = float(sums @ sums) / kept.N
     squares = float(np.vdot(D, D)) - n
     if squares <= 0:
@@ -86,10 +90,13 @@ def mean_correlation(stats: SpinStatistics) -> tuple[float, float]:
 
 
 def largest_correlation(stats: SpinStatistics) -> float:
-    """The largest absolute correlation of two spins that are often enough on either side."""
+    """The largest absolute correlation of two spins that are often enough on either side.
+
+    0 for more spins than fit into a matrix, unless there are more samples, so that the matrix is there already.
+    """
     kept = stats.kept
     often = np.flatnonzero((kept.N - np.abs(kept.sums)) / 2 >= _OFTEN)
-    if len(often) < 2:
+    if len(often) < 2 or (kept.N <= kept.n and len(often) > _MOST_COMPARED):
         return 0.0
     if kept.N > kept.n:
         D = np.abs(kept.correlations[np.ix_(often, often)])
