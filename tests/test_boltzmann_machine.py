@@ -137,7 +137,7 @@ def test_strongest_is_the_top_of_the_sorted_matrix(method, monkeypatch):
         )
         assert c.error == pytest.approx(bm.coupling_errors_[c.i, c.j])
     assert len(bm.strongest(10_000)) == 435
-    edges = list(bm.edges())
+    edges = list(bm.pairs())
     assert [(c.i, c.j) for c in edges] == list(zip(i, j, strict=True))
     assert [c.J for c in edges] == pytest.approx(bm.couplings_[i, j])
 

@@ -5,7 +5,14 @@ from dataclasses import replace
 import pytest
 
 from bayesing import couplings, strength
-from bayesing.cli._methods import AUTO, batch_methods, coupling_methods, priors, strength_methods
+from bayesing.cli._methods import (
+    AUTO,
+    batch_methods,
+    coupling_methods,
+    coupling_priors,
+    strength_methods,
+    strength_priors,
+)
 
 from commands import run_here
 
@@ -14,7 +21,8 @@ def test_the_names():
     assert {AUTO, "spectral"} <= set(batch_methods()) < set(strength_methods())
     assert AUTO in strength_methods() and AUTO in coupling_methods()
     assert set(strength_methods()) & set(coupling_methods()) > {AUTO}
-    assert priors()[0] == "gaussian"
+    assert strength_priors()[0] == coupling_priors()[0] == "gaussian"
+    assert {*strength_priors(), "sparse"} == set(coupling_priors())
 
 
 @pytest.mark.parametrize(

@@ -24,14 +24,14 @@ def count(name: str, value: Any, least: int) -> int:
     return number
 
 
-def number(name: str, value: Any, least: float = -LARGEST_NUMBER) -> float:
-    """``value`` as a float, or a ValueError unless it is a finite number of at least ``least``."""
+def number(name: str, value: Any, least: float = -LARGEST_NUMBER, most: float = LARGEST_NUMBER) -> float:
+    """``value`` as a float, or a ValueError unless it is a finite number from ``least`` to ``most``."""
     try:
         result = float(value)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name} must be a number: found {value!r}.") from error
-    if not (least <= result <= LARGEST_NUMBER):
-        bounds = f"from {least:g} to {LARGEST_NUMBER:g}"
+    if not (least <= result <= most):
+        bounds = f"from {least:g} to {most:g}"
         raise ValueError(f"{name} must be a finite number {bounds}: found {name}={result:g}.")
     return result
 

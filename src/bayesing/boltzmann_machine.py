@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._estimator import SpinEstimator, show
-from .arguments import Seed, count
+from .arguments import Seed, count, number
 from .conditionals import fields_of, log_conditional
 from .couplings.likelihood import LikelihoodCouplings, PosteriorDraws, draws_of
-from .edges import Coupling, edges_of, frame_of, strongest_of
+from .edges import FDR, Coupling, edge_flags, edges_of, frame_of, pairs_of, strongest_of
 from .entropy import entropy_of, log_partition_of, multi_information_of
 from .generator import sample
 from .inference import CouplingAnswer, check_couplings, infer_couplings
 from .ising import IsingModel
 from .statistics import SpinStatistics
-from .types import Array, Heard, Spins
+from .types import Array, Flags, Heard, Spins
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,9 +39,9 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
     method : str
         "auto", which decides by the rules of the page *Which method when* and says why (``reason_``), or the name of
         one of :data:`bayesing.couplings.METHODS`.
-    prior : {"gaussian", "laplace"}
-        Prior of the couplings, of variance gamma/n. "laplace" makes weak couplings exactly 0, with methods that have
-        it.
+    prior : {"gaussian", "laplace", "sparse"}
+        Prior of the couplings, of variance gamma/n. "sparse" says which couplings (edges of the network) there are,
+        each with a probability; its shape is inferred, too. "laplace" makes weak couplings exactly 0.
     gamma : "auto" or float
         Strength of the couplings. "auto" infers it by the method's own evidence.
     random_state : int, Generator or None
@@ -53,6 +53,11 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
         Symmetric, 0 on the diagonal. Formed when asked for.
     coupling_errors_ : array (n, n)
         Their standard errors; that of gamma matters where it is of the size of gamma itself.
+    edge_probabilities_ : array (n, n) or None
+        With the sparse prior: the probability that a coupling is not 0. Where the data do not show that some of them
+        are, a warning says so, and it is the probability that the coupling has the sign that it has.
+    false_sign_rates_ : array (n, n)
+        Probability that a coupling is 0, or has the other sign.
     fields_ : array (n,)
         Fields, with a prior of variance 1 around those of independent spins (:mod:`bayesing.conditionals`).
     field_errors_ : array (n,) or None
@@ -121,6 +126,16 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
     def coupling_errors_(self) -> Array:
         """Standard errors of J_ij."""
         return self._fitted.matrices[1]
+
+    @property
+    def edge_probabilities_(self) -> Array | None:
+        """P(J_ij != 0) with the sparse prior, None with others."""
+        return self._fitted.probabilities
+
+    @property
+    def false_sign_rates_(self) -> Array:
+        """Probability that J_ij does not have the sign it is given."""
+        return self._fitted.false_signs
 
     @property
     def fields_(self) -> Array:
@@ -213,13 +228,24 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
         """The k couplings of largest absolute value, the first the largest; no n x n matrix is formed."""
         return strongest_of(self._fitted, self.names(), count("k", k, 1))
 
-    def edges(self) -> Iterator[Coupling]:
-        """Every coupling i < j, row by row."""
-        return edges_of(self._fitted, self.names())
+    def edges(self, fdr: float = FDR) -> list[Coupling]:
+        """The couplings that are there, the most probable first; a share ``fdr`` of them is expected to be false.
 
-    def to_frame(self) -> pd.DataFrame:
-        """A pandas data frame with a row for every coupling i < j: indices, names, J and its error."""
-        return frame_of(self._fitted, self.names())
+        With a sparse prior a false one is 0. With other priors, under which none is, it has the other sign.
+        """
+        return edges_of(self._fitted, self.names(), number("fdr", fdr, least=0, most=1))
+
+    def pairs(self) -> Iterator[Coupling]:
+        """Every coupling i < j, row by row."""
+        return pairs_of(self._fitted, self.names())
+
+    def edge_flags(self, fdr: float = FDR) -> Flags:
+        """Which of the ``pairs`` are ``edges``."""
+        return edge_flags(self._fitted, self.n_features_in_, number("fdr", fdr, least=0, most=1))
+
+    def to_frame(self, fdr: float = FDR) -> pd.DataFrame:
+        """A pandas data frame with a row for every coupling i < j: indices, names, J, error, probability, edge."""
+        return frame_of(self._fitted, self.names(), number("fdr", fdr, least=0, most=1))
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         call = str(super().__repr__(N_CHAR_MAX))

@@ -286,7 +286,7 @@ class CouplingSituation:
             asked = method.priors and (self.gamma is not None or not method.infers_strength)
             given = self._strength(name) if asked else None
             found = method.fit(self.stats, CouplingOptions(given, self.prior, self.seed, self.progress))
-            self._fits[name] = found, given or found.strength
+            self._fits[name] = found, found.strength or given
         return self._fits[name]
 
     @cached_property
@@ -318,9 +318,10 @@ class CouplingSituation:
 
     @property
     def learns(self) -> bool:
-        """Whether "likelihood" is to be had: in a minute, and from enough samples."""
-        least = find(couplings.METHODS, "likelihood").least_samples
-        return self.stats.n <= MOST_LEARNT and self.stats.N >= least
+        """Whether "likelihood" is to be had: in a minute, from enough samples, and with a prior that it has."""
+        method = find(couplings.METHODS, "likelihood")
+        enough = self.stats.N >= method.least_samples
+        return self.stats.n <= MOST_LEARNT and enough and self.prior in method.priors
 
     @property
     def fails(self) -> bool:
@@ -366,10 +367,12 @@ class CouplingSituation:
 #: The rules of "auto" for the couplings, as long as their samples look like the data.
 CHEAP: tuple[Rule[CouplingSituation], ...] = (
     Rule(
-        "a Laplace prior",
+        "a Laplace or a sparse prior",
         "pseudolikelihood",
-        lambda s: s.prior == "laplace",
-        lambda s: "the method for a Laplace prior",
+        lambda s: s.prior != "gaussian",
+        lambda s: (
+            f"the method for a {s.prior.replace('l', 'L', 1) if s.prior == 'laplace' else s.prior} prior"
+        ),
     ),
     Rule(
         f"more than {MOST_SPINS} spins",

@@ -1,4 +1,4 @@
-"""Couplings one by one: pairs of columns with names, coupling and error, without an n x n matrix."""
+"""Couplings as a list: all of them, those that are there, the strongest, or a data frame."""
 
 from __future__ import annotations
 
@@ -7,14 +7,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .inference import CouplingAnswer
+from .inference import Block, CouplingAnswer
+from .mixture import discoveries
+from .types import Array, Flags, Indices
 
 if TYPE_CHECKING:
     import pandas as pd
 
+FDR = 0.05  # expected share of false ones among the couplings that are said to be there
+
 
 class Coupling(NamedTuple):
-    """One coupling, between the columns i < j, with its standard error."""
+    """One coupling, between the columns i < j, with its standard error.
+
+    ``probability`` is that it is there, with a sparse prior; with other priors, that its sign is right.
+    """
 
     i: int
     j: int
@@ -22,40 +29,70 @@ class Coupling(NamedTuple):
     name_j: str
     J: float
     error: float
+    probability: float
 
 
-def edges_of(answer: CouplingAnswer, names: Sequence[str]) -> Iterator[Coupling]:
+def pairs_of(answer: CouplingAnswer, names: Sequence[str]) -> Iterator[Coupling]:
     """Every coupling i < j, row by row."""
-    for rows, mean, deviation in answer.blocks():
+    for rows, *matrices in answer.blocks():
         for k, i in enumerate(rows.tolist()):
-            for j in range(i + 1, len(names)):
-                yield Coupling(i, j, names[i], names[j], float(mean[k, j]), float(deviation[k, j]))
+            numbers = zip(*(matrix[k, i + 1 :].tolist() for matrix in matrices), strict=True)
+            for j, found in enumerate(numbers, i + 1):
+                yield Coupling(i, j, names[i], names[j], *found)
+
+
+def edges_of(answer: CouplingAnswer, names: Sequence[str], fdr: float) -> list[Coupling]:
+    """The couplings that are there: the most probable first, and the largest of those that are as probable."""
+    columns = _columns(answer, len(names))
+    J, probability = columns[2], columns[4]
+    order = np.lexsort((-np.abs(J), -probability))
+    return _listed(columns, names, order[discoveries(probability, fdr)[order]])
 
 
 def strongest_of(answer: CouplingAnswer, names: Sequence[str], k: int) -> list[Coupling]:
     """The k couplings of largest absolute value, the first the largest."""
-    i, j, J, error = (np.empty(0) for _ in range(4))
-    for rows, mean, deviation in answer.blocks():
-        row, column = np.nonzero(np.arange(len(names)) > rows[:, None])
-        found = rows[row], column, mean[row, column], deviation[row, column]
-        i, j, J, error = (np.append(a, b) for a, b in zip((i, j, J, error), found, strict=True))
-        order = np.argsort(-np.abs(J), kind="stable")[:k]
-        i, j, J, error = i[order], j[order], J[order], error[order]
+    columns = [np.empty(0) for _ in range(5)]
+    for block in answer.blocks():
+        columns = [np.append(a, b) for a, b in zip(columns, _upper(block, len(names)), strict=True)]
+        order = np.argsort(-np.abs(columns[2]), kind="stable")[:k]
+        columns = [column[order] for column in columns]
+    return _listed(columns, names, np.arange(len(columns[0])))
+
+
+def _upper(block: Block, n: int) -> tuple[Indices, Indices, Array, Array, Array]:
+    """i, j, coupling, error and probability of the pairs i < j of some rows."""
+    row, j = np.nonzero(np.arange(n) > block.rows[:, None])
+    return block.rows[row], j, block.J[row, j], block.error[row, j], block.probability[row, j]
+
+
+def _columns(answer: CouplingAnswer, n: int) -> list[Array]:
+    """The same of all rows."""
+    parts = zip(*(_upper(block, n) for block in answer.blocks()), strict=True)
+    return [np.concatenate(part) for part in parts]
+
+
+def _listed(columns: Sequence[Array | Indices], names: Sequence[str], order: Indices) -> list[Coupling]:
+    i, j, *numbers = (column[order].tolist() for column in columns)
     return [
-        Coupling(int(a), int(b), names[int(a)], names[int(b)], float(value), float(spread))
-        for a, b, value, spread in zip(i, j, J, error, strict=True)
+        Coupling(int(a), int(b), names[int(a)], names[int(b)], *found)
+        for a, b, *found in zip(i, j, *numbers, strict=True)
     ]
 
 
-def frame_of(answer: CouplingAnswer, names: Sequence[str]) -> pd.DataFrame:
+def frame_of(answer: CouplingAnswer, names: Sequence[str], fdr: float) -> pd.DataFrame:
     """A pandas data frame with a row for every coupling i < j."""
     try:
         import pandas as pd
     except ImportError as error:
         raise ImportError("to_frame needs pandas: pip install 'bayesing[data]'.") from error
+    i, j, J, deviation, probability = _columns(answer, len(names))
     labels = np.array(names, dtype=object)
-    i, j = np.triu_indices(len(labels), 1)
-    J, deviation = (matrix[i, j] for matrix in answer.matrices)
-    return pd.DataFrame(
-        {"i": i, "j": j, "name_i": labels[i], "name_j": labels[j], "J": J, "error": deviation}
-    )
+    columns = i, j, labels[i], labels[j], J, deviation, probability
+    frame = pd.DataFrame(dict(zip(Coupling._fields, columns, strict=True)))
+    frame["edge"] = discoveries(probability, fdr)
+    return frame
+
+
+def edge_flags(answer: CouplingAnswer, n: int, fdr: float) -> Flags:
+    """Which couplings i < j are there, row by row."""
+    return discoveries(_columns(answer, n)[4], fdr)

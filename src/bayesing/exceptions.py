@@ -156,6 +156,10 @@ class CheckWarning(BayesingWarning):
     """Samples of a fitted model do not look like the data."""
 
 
+class NotSparseWarning(BayesingWarning):
+    """The data do not show that some couplings are 0, and a prior of sparse couplings was not used."""
+
+
 class LaplaceWarning(BayesingWarning):
     """The condition under which the Laplace prior gives the Gaussian result does not hold."""
 

@@ -9,13 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import scipy
 
 from . import couplings, strength
 from .arguments import Seed, number
 from .choice import AUTO, COUPLINGS, STRENGTH, CouplingSituation, StrengthSituation, find, first
 from .conditionals import fields_of
-from .couplings import CouplingMethod, Couplings, Strength
+from .couplings import PRIORS, CouplingMethod, Couplings, Strength
+from .couplings._sparse import SparseCouplings
 from .diagnosis import Diagnosis, Phase, diagnose
 from .exceptions import AnotherKindWarning, BoundWarning, CheckWarning, InputError, SaturationWarning, Setting
 from .moments import SpinMoments
@@ -104,6 +108,18 @@ def check_strength(method: Any, options: Options) -> None:
     _check_prior(chosen, options.prior, strength.METHODS)
 
 
+class Block(NamedTuple):
+    """Some rows of the couplings: their numbers, couplings to all spins, errors, and probabilities.
+
+    A probability is that the coupling is there or, for priors under which all of them are, that its sign is right.
+    """
+
+    rows: Indices
+    J: Array
+    error: Array
+    probability: Array
+
+
 @dataclass(frozen=True, eq=False)
 class CouplingAnswer:
     """Which couplings: with errors, by which method and why, and the strength of the prior, if there is one.
@@ -127,10 +143,25 @@ class CouplingAnswer:
         mean.flags.writeable = deviation.flags.writeable = False  # many look at them
         return mean, deviation
 
-    def blocks(self) -> Iterator[tuple[Indices, Array, Array]]:
-        """The same some rows at a time: their numbers, couplings and errors."""
+    @property
+    def probabilities(self) -> Array | None:
+        """That a coupling is there, n x n; None for priors under which all of them are."""
+        found = self.couplings
+        return found.probabilities if isinstance(found, SparseCouplings) else None
+
+    @cached_property
+    def false_signs(self) -> Array:
+        """Probability that a coupling does not have the sign that it is given, n x n."""
+        found = self.couplings
+        return found.false_signs if isinstance(found, SparseCouplings) else _false_signs(*self.matrices)
+
+    def blocks(self) -> Iterator[Block]:
+        """All couplings, some rows at a time."""
         for rows, mean, deviation in self.couplings.blocks():
-            yield rows, mean, self._widened(deviation)
+            deviation = self._widened(deviation)
+            there = self.probabilities
+            probability = 1 - _false_signs(mean, deviation) if there is None else there[rows]
+            yield Block(rows, mean, deviation, probability)
 
     def _widened(self, deviation: Array) -> Array:
         return deviation if self.strength is None else self.strength.widen(deviation)
@@ -152,6 +183,12 @@ class CouplingAnswer:
             )
             found += (BoundWarning(text),)
         return found
+
+
+def _false_signs(J: Array, error: Array) -> Array:
+    """Of normal posteriors; 1/2 where nothing is known."""
+    z = np.divide(np.abs(J), error, out=np.zeros_like(J), where=error > 0)
+    return np.asarray(scipy.special.ndtr(-z))
 
 
 def infer_couplings(
@@ -179,7 +216,8 @@ def infer_couplings(
 def check_couplings(method: Any, prior: str, gamma: Any) -> float | None:
     """gamma, if it is given; an error where names are unknown or do not go together."""
     chosen = None if _is_auto(method) else find(couplings.METHODS, method)
-    check_prior_name(prior)
+    if prior not in PRIORS:
+        raise InputError(f"prior must be one of {', '.join(PRIORS)}: found {prior!r}.")
     if chosen is not None and (chosen.priors or prior != "gaussian"):
         _check_prior(chosen, prior, couplings.METHODS)
     if _is_auto(gamma):
@@ -189,6 +227,12 @@ def check_couplings(method: Any, prior: str, gamma: Any) -> float | None:
             'gamma must be "auto" with ',
             Setting("method", chosen.name),
             f", which has no prior: found {gamma!r}.",
+        )
+    if prior == "sparse":
+        raise InputError(
+            'gamma must be "auto" with ',
+            Setting("prior", prior),
+            f", whose widths are inferred together: found {gamma!r}.",
         )
     value = number("gamma", gamma, least=0)
     if value == 0:

@@ -28,8 +28,15 @@ def coupling_methods() -> tuple[str, ...]:
     return (AUTO, *(method.name for method in couplings.METHODS))
 
 
-def priors() -> tuple[str, ...]:
-    """Priors of the couplings."""
+def coupling_priors() -> tuple[str, ...]:
+    """Priors with which couplings can be inferred."""
+    from .. import couplings
+
+    return couplings.PRIORS
+
+
+def strength_priors() -> tuple[str, ...]:
+    """Priors with which J and H can be inferred."""
     from ..priors import PriorName
 
     return get_args(PriorName)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from ._methods import AUTO, priors
+from ._methods import AUTO
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -35,13 +35,12 @@ def one_of(meaning: str, names: Callable[[], tuple[str, ...]]) -> Callable[[], s
 
 data_argument = click.argument("data", type=click.Path(readable=False))  # which lets shells complete it
 
-prior_option = click.option(
-    "--prior",
-    default="gaussian",
-    show_default=True,
-    cls=LateOption,
-    late_help=one_of("Prior of the couplings", priors),
-)
+
+def prior_option(names: Callable[[], tuple[str, ...]]) -> Callable[[Command], Command]:
+    """``--prior``, whose help lists the names."""
+    meaning = one_of("Prior of the couplings", names)
+    return click.option("--prior", default="gaussian", show_default=True, cls=LateOption, late_help=meaning)
+
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ._methods import AUTO, coupling_methods
+from ._methods import AUTO, coupling_methods, coupling_priors
 from ._options import data_argument, force_option, json_option, method_option, prior_option
 from ._reading import Reading, reading_options
 
@@ -19,8 +19,15 @@ if TYPE_CHECKING:
 @data_argument
 @click.option("-o", "--output", required=True, help="The .csv file to write.")
 @method_option(coupling_methods)
-@prior_option
+@prior_option(coupling_priors)
 @click.option("--gamma", default=AUTO, show_default=True, help="Strength of the couplings, J^2, or auto.")
+@click.option(
+    "--fdr",
+    type=float,
+    default=0.05,
+    show_default=True,
+    help="Expected share of false ones among the couplings that the file calls edges.",
+)
 @click.option("--matrix", is_flag=True, help="Write the n x n matrix instead of a list of pairs.")
 @reading_options
 @click.option("--seed", type=int, default=None, help="Seed of methods that draw random numbers.")
@@ -32,6 +39,7 @@ def couplings(
     method: str,
     prior: str,
     gamma: str,
+    fdr: float,
     matrix: bool,
     reading: Reading,
     seed: int | None,
@@ -41,8 +49,9 @@ def couplings(
     """Infer the couplings of all pairs of spins from DATA, and write them to a .csv file.
 
     Rows of DATA are samples, columns are spins, ±1, 0/1 or yes/no; the formats are those of 'bayesing fit'. The file
-    has a row for every pair: the numbers of the two columns (from 0), their names, the coupling J and its standard
-    error.
+    has a row for every pair: the numbers of the two columns (from 0), their names, the coupling J, its standard
+    error, the probability that it is there, and 1 if it is an edge. '--prior sparse' answers which couplings there
+    are. With other priors none is 0, and the probability is that of its sign.
     """
     from ..boltzmann_machine import BoltzmannMachine
     from ._errors import naming
@@ -61,7 +70,7 @@ def couplings(
     with Progress(f"inferring {pairs} couplings from {N} samples") as progress:
         with naming(data):
             bm.fit(found.statistics, progress=progress.advance)
-        _write(bm, output, matrix, force, progress)
+        _write(bm, output, matrix, fdr, force, progress)
     result = shown_couplings(bm, N)
     if as_json:
         how = {"encoding": found.encoding, "notes": found.notes, "output": output}
@@ -71,8 +80,11 @@ def couplings(
         click.echo(f"wrote {output}: " + (f"a {n} x {n} matrix" if matrix else f"{pairs} couplings"))
 
 
-def _write(bm: BoltzmannMachine, output: str, matrix: bool, force: bool, progress: Progress) -> None:
+def _write(
+    bm: BoltzmannMachine, output: str, matrix: bool, fdr: float, force: bool, progress: Progress
+) -> None:
     """The list of pairs, or the matrix below the names of its columns."""
+    from ..edges import Coupling
     from ._output import writing_table
 
     n = bm.n_features_in_
@@ -82,5 +94,6 @@ def _write(bm: BoltzmannMachine, output: str, matrix: bool, force: bool, progres
             table.writerow(bm.names())
             table.writerows(progress.over(bm.couplings_.tolist(), n))
         else:
-            table.writerow(["i", "j", "name_i", "name_j", "J", "error"])
-            table.writerows(progress.over(bm.edges(), n * (n - 1) // 2))
+            table.writerow([*Coupling._fields, "edge"])
+            rows = zip(bm.pairs(), bm.edge_flags(fdr).tolist(), strict=True)
+            table.writerows(progress.over(((*pair, int(flag)) for pair, flag in rows), n * (n - 1) // 2))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ._methods import batch_methods, strength_methods
+from ._methods import batch_methods, strength_methods, strength_priors
 from ._options import check_jobs, data_argument, json_option, method_option, prior_option
 from ._reading import Reading, reading_options
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Infer J and H from a file of spins.")
 @data_argument
 @method_option(strength_methods)
-@prior_option
+@prior_option(strength_priors)
 @click.option("--mean-coupling", is_flag=True, help="Also estimate a mean coupling J0/n.")
 @reading_options
 @click.option(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from ._methods import AUTO
+from ._methods import AUTO, coupling_priors
 from ._options import check_jobs, data_argument, force_option, prior_option
 from ._reading import Reading, reading_options
 
@@ -23,7 +23,7 @@ from ._reading import Reading, reading_options
     show_default=True,
     help="Method for the couplings, as of 'bayesing couplings'.",
 )
-@prior_option
+@prior_option(coupling_priors)
 @reading_options
 @click.option(
     "--simulations",

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from ._methods import strength_priors
 from ._options import force_option, prior_option
 
 
@@ -15,7 +16,7 @@ from ._options import force_option, prior_option
 @click.option("--J", "J", type=float, default=0.8, show_default=True, help="Couplings have variance J^2/n.")
 @click.option("--H", "H", type=float, default=0.0, show_default=True, help="Field, the same for all spins.")
 @click.option("--J0", "J0", type=float, default=0.0, show_default=True, help="Couplings have mean J0/n.")
-@prior_option
+@prior_option(strength_priors)
 @click.option(
     "--sampler", default="anneal", show_default=True, help="anneal, or temper for data at equilibrium."
 )

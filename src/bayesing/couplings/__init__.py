@@ -8,7 +8,15 @@ from __future__ import annotations
 from . import exact, likelihood, mean_field, pseudolikelihood, spectral
 from ._method import CouplingMethod, CouplingOptions, Couplings, DenseCouplings, Strength
 
-__all__ = ["METHODS", "CouplingMethod", "CouplingOptions", "Couplings", "DenseCouplings", "Strength"]
+__all__ = [
+    "METHODS",
+    "PRIORS",
+    "CouplingMethod",
+    "CouplingOptions",
+    "Couplings",
+    "DenseCouplings",
+    "Strength",
+]
 
 #: All methods, in the order in which tables and messages list them.
 METHODS: tuple[CouplingMethod, ...] = (
@@ -20,3 +28,6 @@ METHODS: tuple[CouplingMethod, ...] = (
     mean_field.TAP,
     mean_field.PAIR,
 )
+
+#: Names of all priors that one of the methods has.
+PRIORS: tuple[str, ...] = tuple(dict.fromkeys(name for method in METHODS for name in method.priors))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..arguments import Seed
-from ..conditionals import fields_of
+from ..conditionals import curvature, fields_of
 from ..statistics import SpinStatistics
 from ..types import Array, Heard, Indices
 
@@ -125,6 +125,18 @@ def no_couplings(stats: SpinStatistics, strength: Strength, penalty: float | Non
     np.fill_diagonal(errors, 0.0)
     fields = fields_of(stats.sums, stats.N)
     return DenseCouplings(np.zeros((n, n)), errors, fields, penalty, strength=strength)
+
+
+def field_errors(stats: SpinStatistics, of_varying: Array, unknown: float) -> Array:
+    """Errors of all fields, from those of spins that vary and the deviation of couplings that are unknown.
+
+    The data say nothing of couplings of constant spins, and fields make up for them.
+    """
+    variances = 1 / (stats.N * curvature(fields_of(stats.sums, stats.N)) + 1)
+    variances[stats.varying] = of_varying**2
+    within = np.zeros((len(of_varying), len(of_varying)))
+    unknowns = embed(within, stats.varying, stats.n, unknown**2)
+    return np.asarray(np.sqrt(variances + unknowns @ stats.magnetisations**2))
 
 
 def embed(block: Array, chosen: Indices, n: int, rest: float = 0.0) -> Array:

@@ -27,13 +27,22 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..arguments import Seed, seed_sequence
-from ..conditionals import curvature, fields_of, middle_of_fields
+from ..conditionals import fields_of, middle_of_fields
 from ..exceptions import InputError, NotConvergedWarning, Setting, UnseenStatesWarning
 from ..priors import xi
 from ..statistics import SpinStatistics
 from ..threads import workers
 from ..types import Array, Indices
-from ._method import CouplingMethod, CouplingOptions, Couplings, DenseCouplings, Strength, embed, no_couplings
+from ._method import (
+    CouplingMethod,
+    CouplingOptions,
+    Couplings,
+    DenseCouplings,
+    Strength,
+    embed,
+    field_errors,
+    no_couplings,
+)
 
 if TYPE_CHECKING:
     from ..learning.certificate import Certificate
@@ -156,18 +165,15 @@ def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> Likelihood
         errors, of_fields = posterior_errors(data, free, mode.metric, run)
     if progress:
         progress(1.0, 1.0)
-    fields = fields_of(stats.sums, stats.N)
-    variances = 1 / (stats.N * curvature(fields) + 1)  # of b, for constant spins
-    fields[varying], variances[varying] = mode.h, of_fields**2
-    # Fields make up for couplings of constant spins, of which the data say nothing.
-    unknown = embed(np.zeros_like(mode.J), varying, n, mode.gamma / n)
+    fields, unknown = fields_of(stats.sums, stats.N), math.sqrt(mode.gamma / n)
+    fields[varying] = mode.h
     return LikelihoodCouplings(
         matrix=embed(mode.J, varying, n),
-        errors=embed(errors, varying, n, math.sqrt(mode.gamma / n)),
+        errors=embed(errors, varying, n, unknown),
         fields=fields,
         penalty=xi(mode.gamma, n) if laplace else n / mode.gamma,
         warnings=_warnings(stats.N, mode, certificate),
-        field_errors=np.sqrt(variances + unknown @ stats.magnetisations**2),
+        field_errors=field_errors(stats, of_fields, unknown),
         strength=given or Strength(mode.gamma, mode.gamma / math.sqrt(information(mode.metric))),
         certificate=certificate,
         data=data,

@@ -17,7 +17,8 @@ R is -2 ln P(J | gamma),
     \text{Laplace: } R = \lambda \sum_{i<j} |J_{ij}|, \quad \lambda = 2 \sqrt{2n/\gamma} .
 
 It is a concave problem, solved by L-BFGS with two matrix products a step. For the Laplace prior :math:`J = J^+ - J^-`
-with both parts bounded by 0 from below, which makes R linear and zeros exact. Either way it stops where the largest
+with both parts bounded by 0 from below, which makes R linear and zeros exact. The sparse prior is a sequence of
+Gaussian ones (:mod:`bayesing.couplings._sparse`). Either way it stops where the largest
 (projected) slope per sample is below the tolerance, by default :math:`10^{-2}/\sqrt N`, a hundredth of what it
 varies by from one data set to another; with bounds, this is the condition on the subgradient.
 
@@ -37,27 +38,30 @@ exchanged for another:
     u_{ij} = \frac{[P K P^T]_{ij}}{w_i w_j}, \quad P = V \circ V, \quad
     K_{kl} = \frac{2}{\lambda/\bar w^2 + N (d_k + d_l)} .
 
+A field is :math:`h_i = b_i - \sum_j J_{ij} d_j`. Its centred part b_i appears in one conditional, with the variance
+:math:`1/(N w_i + 1)`, and hardly depends on the couplings. The variance of the sum is, in the same basis and with
+:math:`e = V^T w^{-1/2} d`,
+:math:`w_i^{-1} [\sum_{kl} V_{ik}^2 K_{kl} e_l^2 + \sum_{kl} V_{ik} e_k K_{kl} e_l V_{il}]`.
+
 Rows are taken to be independent samples.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
-import scipy
 
-from ..conditionals import curvature, fields_of, middle_of_fields, total_and_slope
+from ..conditionals import curvature, fields_of, middle_of_fields
 from ..exceptions import NotConvergedWarning
 from ..priors import xi
 from ..statistics import SpinStatistics
 from ..threads import threads_for
 from ..types import Array, Spins
-from ._method import CouplingMethod, CouplingOptions, DenseCouplings, embed, no_couplings
+from ._method import CouplingMethod, CouplingOptions, DenseCouplings, embed, field_errors, no_couplings
+from ._search import objective, search, symmetric, tolerance_of
+from ._sparse import sparse_couplings
 
-_MEMORY = 10  # steps that L-BFGS remembers
-_MOST_STEPS = 10_000
 _LARGEST_SLOPE = 1e-1  # per sample, times sqrt(N): ten times what the search stops at
 
 
@@ -88,9 +92,10 @@ def fit_couplings(
         spins, penalty, prior, None if start is None else start[np.ix_(varying, varying)], tolerance
     )
     w = curvature(spins @ couplings + h).mean(axis=0)
-    errors = errors_of(kept, w, penalty_of(gamma, n))
+    errors, of_fields = errors_of(kept, w, penalty_of(gamma, n))
     fields = fields_of(stats.sums, stats.N)
     fields[varying] = h
+    unknown = math.sqrt(gamma / n)
     warnings: tuple[Warning, ...] = ()
     if slope * math.sqrt(stats.N) > _LARGEST_SLOPE:
         text = (
@@ -100,10 +105,11 @@ def fit_couplings(
         warnings = (NotConvergedWarning(text),)
     return DenseCouplings(
         matrix=embed(couplings, varying, n),
-        errors=embed(errors, varying, n, math.sqrt(gamma / n)),
+        errors=embed(errors, varying, n, unknown),
         fields=fields,
         penalty=penalty,
         warnings=warnings,
+        field_errors=field_errors(stats, of_fields, unknown),
     )
 
 
@@ -116,13 +122,13 @@ def maximise(
 ) -> tuple[Array, Array, float]:
     """Couplings, fields, and the largest (projected) slope per sample there."""
     N, n = spins.shape
-    tolerance = 1e-2 / math.sqrt(N) if tolerance is None else tolerance
+    tolerance = tolerance_of(N) if tolerance is None else tolerance
     pairs = n * (n - 1) // 2
     J = np.zeros(pairs) if start is None else start[np.triu_indices(n, 1)]
     sums = spins.sum(axis=0, dtype=np.int64)
     b = middle_of_fields(sums, N)
     if prior == "gaussian":
-        theta, largest = _search(objective(spins, penalty), np.concatenate([J, b]), tolerance)
+        theta, largest = search(objective(spins, penalty), np.concatenate([J, b]), tolerance)
         couplings = symmetric(theta[:pairs], n)
         return couplings, theta[pairs:] - couplings @ sums / N, largest
     smooth, weight = objective(spins, 0.0), penalty / N
@@ -134,44 +140,13 @@ def maximise(
         return value, np.concatenate([J + weight, -J + weight, gradient[pairs:]])
 
     x = np.concatenate([np.maximum(J, 0), np.maximum(-J, 0), b])
-    x, largest = _search(split, x, tolerance, bounded=2 * pairs)
+    x, largest = search(split, x, tolerance, bounded=2 * pairs)
     couplings = symmetric(x[:pairs] - x[pairs : 2 * pairs], n)
     return couplings, x[2 * pairs :] - couplings @ sums / N, largest
 
 
-def objective(spins: Spins, penalty: float) -> Callable[[Array], tuple[float, Array]]:
-    """Minus the objective of the Gaussian prior per sample, and its gradient, of (J_ij for i < j, b_i)."""
-    s = spins.astype(np.float64)
-    N, n = s.shape
-    z, middle = s - s.mean(axis=0), middle_of_fields(s.sum(axis=0), N)
-    upper = np.triu_indices(n, 1)
-    pairs = len(upper[0])
-    f, residual = np.empty_like(s), np.empty_like(s)
-
-    def function(theta: Array) -> tuple[float, Array]:
-        J, b = theta[:pairs], theta[pairs:]
-        np.matmul(z, symmetric(J, n), out=f)
-        np.add(f, b, out=f)
-        total = total_and_slope(s, f, residual)
-        value = -total + penalty / 2 * (J @ J) + (b - middle) @ (b - middle) / 2
-        product = z.T @ residual
-        product += product.T.copy()
-        gradient = np.concatenate([penalty * J - product[upper], b - middle - residual.sum(axis=0)])
-        return float(value) / N, gradient / N
-
-    return function
-
-
-def symmetric(upper: Array, n: int) -> Array:
-    """The matrix with these entries above the diagonal, row by row."""
-    J = np.zeros((n, n))
-    J[np.triu_indices(n, 1)] = upper
-    J += J.T.copy()
-    return J
-
-
-def errors_of(stats: SpinStatistics, w: Array, penalty: float) -> Array:
-    """Standard errors of the couplings under a Gaussian prior of this penalty, for spins that vary.
+def errors_of(stats: SpinStatistics, w: Array, penalty: float) -> tuple[Array, Array]:
+    """Standard errors of couplings and fields under a Gaussian prior of this penalty, for spins that vary.
 
     ``w`` are the mean curvatures of the conditionals.
     """
@@ -182,36 +157,17 @@ def errors_of(stats: SpinStatistics, w: Array, penalty: float) -> Array:
     K = 2 / (penalty / w.mean() ** 2 + stats.N * (d[:, None] + d))
     u = P @ K @ P.T / norm
     errors: Array = np.sqrt(u / (1 + penalty / 2 * u * (1 - norm / w.mean() ** 2)))
-    return (errors + errors.T) / 2  # equal up to rounding
-
-
-def _search(
-    function: Callable[[Array], tuple[float, Array]], x: Array, tolerance: float, bounded: int = 0
-) -> tuple[Array, float]:
-    """The minimum, with the first ``bounded`` variables from 0 on, and the largest projected slope there."""
-    lowest = np.full(len(x), -math.inf)
-    lowest[:bounded] = 0.0
-    found = scipy.optimize.minimize(
-        function,
-        x,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=scipy.optimize.Bounds(lowest, math.inf) if bounded else None,
-        options={
-            "maxcor": _MEMORY,
-            "gtol": tolerance,
-            "ftol": 0.0,  # the slope alone decides
-            "maxiter": _MOST_STEPS,
-            "maxfun": 2 * _MOST_STEPS,
-        },
-    )
-    gradient = np.where(found.x > lowest, found.jac, np.minimum(found.jac, 0))
-    return found.x, float(np.abs(gradient).max())
+    e = V.T @ (stats.magnetisations / np.sqrt(w))
+    moved = V * e
+    shifted = (P @ (K @ e**2) + np.sum((moved @ K) * moved, axis=1)) / w
+    return (errors + errors.T) / 2, np.sqrt(1 / (stats.N * w + 1) + shifted)  # equal up to rounding
 
 
 def _fit(stats: SpinStatistics, options: CouplingOptions) -> DenseCouplings:
     strength = options.strength
     assert strength is not None
+    if options.prior == "sparse":
+        return sparse_couplings(stats, strength)
     if strength.gamma == 0:
         return no_couplings(stats, strength, math.inf)
     with threads_for(stats.n):
@@ -225,6 +181,6 @@ METHOD = CouplingMethod(
     needs_rows=True,
     searches=True,
     least_samples=4,
-    priors=("gaussian", "laplace"),
-    holds="strong couplings, groups, near the spin glass; a Laplace prior makes weak couplings 0",
+    priors=("gaussian", "laplace", "sparse"),
+    holds="strong couplings, groups, near the spin glass; a sparse prior says which couplings there are",
 )

@@ -74,7 +74,7 @@ def analyse(source: Source, choices: Choices, watch: Watch | None = None) -> Ana
         affordable = min(n, N) <= LARGEST_SPECTRUM
         if affordable:
             _ = data.eigenvectors  # of which couplings are made: one decomposition serves all
-        eb = EmpiricalBayes(choices.method, choices.prior, random_state=choices.seed).fit(data)
+        eb = EmpiricalBayes(choices.method, choices.strength_prior, random_state=choices.seed).fit(data)
         spectrum = data.spectrum if affordable else None
         oddities = oddities_of(data, choices.seed)
     distance = eb.diagnosis_.distance

@@ -40,6 +40,11 @@ class Choices:
     seed: int = 0
     speak: Callable[[Setting], str] = Setting.in_python
 
+    @property
+    def strength_prior(self) -> str:
+        """The prior for J and H, of which there are fewer: a sparse one has the same J."""
+        return "gaussian" if self.prior == "sparse" else self.prior
+
     def __post_init__(self) -> None:
         _check_count("seed", self.seed, 0)
         if self.simulations is not None and self.simulations != 0:
