@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -13,17 +12,18 @@ from ._estimator import SpinEstimator, show
 from .arguments import Seed, count, number
 from .conditionals import fields_of, log_conditional
 from .couplings.likelihood import LikelihoodCouplings, PosteriorDraws, draws_of
-from .edges import FDR, Coupling, edge_flags, edges_of, frame_of, pairs_of, strongest_of
+from .edges import FDR, Coupling, edges_of, frame_of, pairs_of, strongest_of
 from .entropy import entropy_of, log_partition_of, multi_information_of
 from .generator import sample
 from .inference import CouplingAnswer, check_couplings, infer_couplings
 from .ising import IsingModel
 from .statistics import SpinStatistics
-from .types import Array, Flags, Heard, Spins
+from .types import Array, Heard, Spins
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .centrality import Centrality
     from .check import Check
     from .learning.certificate import Certificate
 
@@ -37,8 +37,7 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
     Parameters
     ----------
     method : str
-        "auto", which decides by the rules of the page *Which method when* and says why (``reason_``), or the name of
-        one of :data:`bayesing.couplings.METHODS`.
+        "auto" (see *Which method when*), or the name of one of :data:`bayesing.couplings.METHODS`.
     prior : {"gaussian", "laplace", "sparse"}
         Prior of the couplings, of variance gamma/n. "sparse" says which couplings (edges of the network) there are,
         each with a probability; its shape is inferred, too. "laplace" makes weak couplings exactly 0.
@@ -54,8 +53,7 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
     coupling_errors_ : array (n, n)
         Their standard errors; that of gamma matters where it is of the size of gamma itself.
     edge_probabilities_ : array (n, n) or None
-        With the sparse prior: the probability that a coupling is not 0. Where the data do not show that some of them
-        are, a warning says so, and it is the probability that the coupling has the sign that it has.
+        With the sparse prior: that a coupling is not 0; that its sign is right, where a warning says so.
     false_sign_rates_ : array (n, n)
         Probability that a coupling is 0, or has the other sign.
     fields_ : array (n,)
@@ -63,18 +61,16 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
     field_errors_ : array (n,) or None
         Their standard errors, of methods that have them.
     check_ : bayesing.check.Check or None
-        Whether samples of the model look like the data (``passed``), by how much they do not, and a ``sentence``.
-        None beyond 5000 spins. A model that fails is also said by a warning.
+        Whether samples of the model look like the data (``passed``), and a ``sentence``. None beyond 5000 spins.
     certificate_ : bayesing.learning.certificate.Certificate or None
         Of the true likelihood: whether its search has arrived.
     gamma_ : float or None
-        Strength of the prior, which is the one that regularises best; None for methods without a prior. How strong
-        the couplings are is the question that :class:`EmpiricalBayes` answers.
+        Strength of the prior; :class:`EmpiricalBayes` tells that of the couplings. None for methods without a prior.
     penalty_ : float or None
-        Of methods with a penalty: lambda of lambda/2 sum J_ij^2 or, for the Laplace prior, of lambda times the sum of
-        absolute values; n/gamma or sqrt(2n/gamma) for the likelihood, and twice that for the pseudo-likelihood.
+        Of lambda/2 sum J_ij^2 or, for the Laplace prior, lambda sum |J_ij|: n/gamma or sqrt(2n/gamma) for the
+        likelihood, and twice that for the pseudo-likelihood.
     model_ : IsingModel
-        Couplings and fields as a model to sample from.
+        Couplings and fields as a model.
     method_, reason_ : str
         The method used, and why.
     n_features_in_, feature_names_in_
@@ -224,6 +220,12 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
         n_draws = count("n_draws", n_draws, 1)
         return draws_of(self._fitted.couplings, self.method_, self.prior, n_draws, seed)
 
+    def centrality(self, n_draws: int = 100, level: float = 0.9, seed: Seed = None) -> Centrality:
+        """How central each spin is: strength, expected influence and predictability, with intervals from draws."""
+        from .centrality import centrality_of  # where it is needed, for kernels take time to load
+
+        return centrality_of(self._fitted, self.names(), n_draws, level, seed)
+
     def strongest(self, k: int = 10) -> list[Coupling]:
         """The k couplings of largest absolute value, the first the largest; no n x n matrix is formed."""
         return strongest_of(self._fitted, self.names(), count("k", k, 1))
@@ -239,10 +241,6 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
         """Every coupling i < j, row by row."""
         return pairs_of(self._fitted, self.names())
 
-    def edge_flags(self, fdr: float = FDR) -> Flags:
-        """Which of the ``pairs`` are ``edges``."""
-        return edge_flags(self._fitted, self.n_features_in_, number("fdr", fdr, least=0, most=1))
-
     def to_frame(self, fdr: float = FDR) -> pd.DataFrame:
         """A pandas data frame with a row for every coupling i < j: indices, names, J, error, probability, edge."""
         return frame_of(self._fitted, self.names(), number("fdr", fdr, least=0, most=1))
@@ -251,7 +249,4 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
         call = str(super().__repr__(N_CHAR_MAX))
         if not hasattr(self, "_answer"):
             return call
-        strength = "" if self.gamma_ is None else f", prior of J = {math.sqrt(self.gamma_):.3g}"
-        penalty = "" if self.penalty_ is None else f", penalty {self.penalty_:.3g}"
-        checked = "" if self.check_ is None else f", check {'passed' if self.check_.passed else 'NOT PASSED'}"
-        return f"{call}: {self.n_features_in_} spins by {self.method_} ({self.reason_}){strength}{penalty}{checked}"
+        return f"{call}: {self.n_features_in_} spins by {self._fitted.summary}"

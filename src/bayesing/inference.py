@@ -6,6 +6,7 @@ scikit-learn. Answers are values; whoever asks shows their ``warnings``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -124,14 +125,17 @@ class Block(NamedTuple):
 class CouplingAnswer:
     """Which couplings: with errors, by which method and why, and the strength of the prior, if there is one.
 
-    ``base`` are the fields of independent spins with the means of the data. ``check`` says whether samples of the
-    model look like the data; it is None for more spins than can be sampled.
+    ``prior`` is its name, ``n_samples`` the number of data, and ``base`` are the fields of independent spins with
+    their means. ``check`` says whether samples of the model look like the data; it is None for more spins than can be
+    sampled.
     """
 
     couplings: Couplings
     strength: Strength | None
     method: CouplingMethod
     reason: str
+    prior: str = "gaussian"
+    n_samples: int = 0
     base: Array | None = None
     check: Check | None = None
 
@@ -142,6 +146,14 @@ class CouplingAnswer:
         deviation = self._widened(deviation)
         mean.flags.writeable = deviation.flags.writeable = False  # many look at them
         return mean, deviation
+
+    @property
+    def summary(self) -> str:
+        """How couplings were found, and whether the model is good, in a line."""
+        strength = "" if self.strength is None else f", prior of J = {math.sqrt(self.strength.gamma):.3g}"
+        penalty = "" if self.couplings.penalty is None else f", penalty {self.couplings.penalty:.3g}"
+        checked = "" if self.check is None else f", check {'passed' if self.check.passed else 'NOT PASSED'}"
+        return f"{self.method.name} ({self.reason}){strength}{penalty}{checked}"
 
     @property
     def probabilities(self) -> Array | None:
@@ -210,7 +222,7 @@ def infer_couplings(
     _check_data(chosen, data, infers=situation.gamma is None)
     found, given = situation.fit(method)
     base = fields_of(data.sums, data.N)
-    return CouplingAnswer(found, given, chosen, reason, base, situation.check(method))
+    return CouplingAnswer(found, given, chosen, reason, prior, data.N, base, situation.check(method))
 
 
 def check_couplings(method: Any, prior: str, gamma: Any) -> float | None:

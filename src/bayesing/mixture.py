@@ -13,8 +13,9 @@ Two priors serve two questions:
 
 - **How large?** :func:`learn_grid`: many widths around 0, whose weights can take any shape. The point mass and the
   narrowest normals are alike, so that its :math:`\pi_0` means nothing.
-- **Is it there?** :func:`learn_edges`: a point mass and one normal around 0, or two normals around :math:`\pm\mu`,
-  if these are more probable by a factor of more than p.
+- **Is it there?** :func:`learn_edges`: a point mass and one normal around 0, or two normals around :math:`\pm\mu`, of
+  equal weights or not, if these are more probable by a factor of more than p for each number that is learned. Ten
+  numbers more than there are count as 0, so that none is said to be there where data do not tell.
 
 **False discoveries.** Numbers that are said to be there, each with the probability P, hold a share of mean(1 - P)
 that are not. :func:`discoveries` takes as many as can be had for a given share.
@@ -36,6 +37,9 @@ WIDTHS = 0.01 * 2.0 ** np.arange(8)
 _STEPS, _ENOUGH = 300, 1e-7  # of EM, and the gain for each number that ends it
 _NARROWEST = 0.02  # deviation of a normal of what is there, so that it is no second point mass
 _SLIMMEST = 0.15  # the same for two normals, as a share of their distance from 0
+_LEAST_SITE, _MOST_SITE = 1e-3, 1e6  # precision of a site, in units of that of the data
+_LEAST_VARIANCE = 1e-14  # of numbers that are certainly 0
+_ABSENT = 10.0  # numbers that count as 0 besides the data, as Stephens has it
 _CLEAR = 3.0  # standard errors from which a number is certainly there, to start from
 _LEAST_CLEAR = 5  # of them
 
@@ -47,6 +51,11 @@ class Mixture:
     weights: Array
     centres: Array
     variances: Array
+
+    @property
+    def variance(self) -> float:
+        """Of one number, as long as all centres or their mean are 0."""
+        return float(self.weights @ (self.variances + self.centres**2))
 
     def given(self, b: Array, q: Array) -> MixturePosterior:
         """What is known of numbers that data say are b, with precision q."""
@@ -118,6 +127,12 @@ class MixturePosterior:
         below = (self.shares[:, 1:] * scipy.special.ndtr(-self.part_means[:, 1:] / deviations)).sum(axis=1)
         return np.asarray(1 - np.maximum(below, self.probabilities - below))
 
+    def site(self) -> tuple[Array, Array]:
+        """Precision tau and slope nu of the normal exp(-tau J^2/2 + nu J) that gives the same mean and variance."""
+        tau = 1 / np.maximum(self.variance, _LEAST_VARIANCE) - self.q
+        tau = np.clip(tau, _LEAST_SITE * self.q, _MOST_SITE * self.q)
+        return tau, self.mean * (self.q + tau) - self.b * self.q
+
     def draw(self, rng: np.random.Generator) -> Array:
         """A draw of each number."""
         part = (np.cumsum(self.shares, axis=1) < rng.random((len(self.b), 1))).sum(axis=1)
@@ -126,6 +141,11 @@ class MixturePosterior:
             np.take_along_axis(x, part, 1)[:, 0] for x in (self.part_means, self.part_variances)
         )
         return np.asarray(mean + np.sqrt(variance) * rng.normal(size=len(mean)))
+
+
+def mixed(site: tuple[Array, Array], before: tuple[Array, Array], share: float) -> tuple[Array, Array]:
+    """A ``share`` of a new site and the rest of the one before; geometric means of precisions."""
+    return before[0] ** (1 - share) * site[0] ** share, (1 - share) * before[1] + share * site[1]
 
 
 def grid(weights: Array | None = None) -> Mixture:
@@ -151,40 +171,47 @@ def learn_grid(b: Array, q: Array, start: Mixture, steps: int = _STEPS) -> Mixtu
 
 
 def learn_edges(b: Array, q: Array) -> Mixture:
-    """A point mass, and one or two normals of what is there."""
+    """A point mass, and one or two normals of what is there: the simplest of the three that is as good as any."""
     clear = np.abs(b)[np.abs(b) * np.sqrt(q) > _CLEAR]
     if len(clear) < _LEAST_CLEAR:
         clear = np.sort(np.abs(b))[-_LEAST_CLEAR:]
     size = max(float(np.median(clear)), _NARROWEST)
-    one = _learn_slabs(b, q, Mixture(np.array([0.9, 0.1]), np.zeros(2), np.array([0.0, size**2])))
+    one = Mixture(np.array([0.9, 0.1]), np.zeros(2), np.array([0.0, size**2]))
     centres, variances = np.array([0.0, size, -size]), np.array([0.0, 1.0, 1.0]) * (size / 4) ** 2
-    two = _learn_slabs(b, q, Mixture(np.array([0.9, 0.05, 0.05]), centres, variances))
-    better = two.given(b, q).log_likelihood - one.given(b, q).log_likelihood
-    return two if better > math.log(len(b)) else one
+    two = Mixture(np.array([0.9, 0.05, 0.05]), centres, variances)
+    tried = [_learn_slabs(b, q, one), _learn_slabs(b, q, two), _learn_slabs(b, q, two, unequal=True)]
+    costs = math.log(len(b)) * np.arange(3)  # for each number more that is learned
+    return tried[int(np.argmax([_penalised(found.given(b, q)) for found in tried] - costs))]
 
 
-def _learn_slabs(b: Array, q: Array, start: Mixture) -> Mixture:
-    """Weights, the variance and, for two normals of equal weights, the centres ±mu, by EM."""
+def _learn_slabs(b: Array, q: Array, start: Mixture, unequal: bool = False) -> Mixture:
+    """Weights, the variance and, for two normals, the centres ±mu, by EM; their weights may be ``unequal``."""
     found, last = start, -math.inf
-    two = len(start.weights) == 3
+    signs = np.array([1.0, -1.0]) if len(start.weights) == 3 else np.zeros(1)
     for _ in range(_STEPS):
         at = found.given(b, q)
-        if at.log_likelihood - last < _ENOUGH / 10 * len(b):
+        value = _penalised(at)
+        if value - last < _ENOUGH / 10 * len(b):
             break
-        last = at.log_likelihood
+        last = value
         shares, means = at.shares[:, 1:], at.part_means[:, 1:]
         there = max(float(shares.sum()), 1e-9)
-        signs = np.array([1.0, -1.0]) if two else np.zeros(1)
         mu = max(float((shares * means * signs).sum()) / there, 0.0)
         square = (shares * ((means - signs * mu) ** 2 + at.part_variances[:, 1:])).sum() / there
         variance = max(float(square), _NARROWEST**2, (_SLIMMEST * mu) ** 2)
-        share = there / len(b)
+        parts = shares.sum(axis=0) / there if unequal else np.full(len(signs), 1 / len(signs))
+        share = there / (len(b) + _ABSENT)
         found = Mixture(
-            np.array([1 - share, *(share / len(signs) for _ in signs)]),
+            np.array([1 - share, *(share * parts)]),
             np.concatenate([[0.0], signs * mu]),
             np.concatenate([[0.0], np.full(len(signs), variance)]),
         )
     return found
+
+
+def _penalised(at: MixturePosterior) -> float:
+    """ln P(b) with some more numbers that are certainly 0."""
+    return at.log_likelihood + _ABSENT * math.log(max(float(at.prior.weights[0]), 1e-300))
 
 
 def best_normal(b: Array, q: Array) -> float:

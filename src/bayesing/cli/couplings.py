@@ -84,7 +84,7 @@ def _write(
     bm: BoltzmannMachine, output: str, matrix: bool, fdr: float, force: bool, progress: Progress
 ) -> None:
     """The list of pairs, or the matrix below the names of its columns."""
-    from ..edges import Coupling
+    from ..edges import Coupling, edge_flags
     from ._output import writing_table
 
     n = bm.n_features_in_
@@ -95,5 +95,5 @@ def _write(
             table.writerows(progress.over(bm.couplings_.tolist(), n))
         else:
             table.writerow([*Coupling._fields, "edge"])
-            rows = zip(bm.pairs(), bm.edge_flags(fdr).tolist(), strict=True)
+            rows = zip(bm.pairs(), edge_flags(bm.answer_, n, fdr).tolist(), strict=True)
             table.writerows(progress.over(((*pair, int(flag)) for pair, flag in rows), n * (n - 1) // 2))

@@ -16,8 +16,9 @@ the means and variances that it would have with the true prior of that one coupl
        D_{ii} = \tfrac12, \qquad r_{ij} = \frac{1}{[A_i^{-1}]_{jj}} - D_{ij} .
 
    The data then tell J_ij with the precision :math:`q^0_{ij} = r_{ij} + r_{ji}`, all others being as uncertain as
-   they are, and :math:`1/(q^0 + \tau)` is its posterior variance. :math:`d^T A_i^{-1} d` over the couplings is that of
-   :math:`\sum_j J_{ij} d_j`, by which the field h_i differs from its centred part.
+   they are, and :math:`1/(q^0 + \tau)` is its posterior variance. Fields :math:`h_i = b_i - \sum_j J_{ij} d_j`
+   have the variance of b_i, :math:`1/(\sum (1 - \tanh^2 f_i) + 1)`, and that of the sum, :math:`d^T A_i^{-1} d` over
+   the couplings.
 3. **Counted twice?** Two conditionals are not quite one: their influences on J_ij,
    :math:`(s_i - \tanh f_i) [F_i A_i^{-1}]_j` and i and j exchanged, have a correlation :math:`\rho_{ij}` over samples
    which is 1 for weak couplings and less for strong ones. What both say together counts
@@ -43,14 +44,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy
 
 from ..conditionals import curvature, fields_of, middle_of_fields, slope
 from ..exceptions import NotConvergedWarning, NotSparseWarning
-from ..mixture import MixturePosterior, best_normal, grid, learn_edges, learn_grid
+from ..mixture import MixturePosterior, best_normal, grid, learn_edges, learn_grid, mixed
 from ..statistics import SpinStatistics
 from ..threads import Run, workers
 from ..types import Array, Spins
@@ -68,7 +69,6 @@ _LEAST_GAMMA = 0.01  # to begin with: few couplings may be there where gamma is 
 _DAMPING = 0.7  # share of the new site
 _AGAIN = (1, 4)  # steps at which c is found anew
 _EM_STEPS = 60  # for the weights, from those of the step before
-_LEAST_TAU, _MOST_TAU = 1e-3, 1e6  # precision of a site, in units of that of the data
 _INFLUENCES = 1000  # samples for the correlation of influences
 _MOST_INFLUENCES = 2**27  # numbers in memory
 LEAST_GAIN = 5.0  # nats by which a mixture is more probable than one normal, for couplings that are not dense
@@ -79,20 +79,44 @@ MOST_ROWS = 600  # spins up to which messages are between rows
 class SparseCouplings(DenseCouplings):
     """Couplings, and how probably each is there; matrices are n x n, as couplings are."""
 
-    probabilities: Array  #: That a coupling is not 0; if they are dense, that it has the sign it has.
+    probabilities: Array  #: That a coupling is not 0; if none is clearly 0, that it has the sign it has.
     false_signs: Array  #: Probability that a coupling is 0, or has the other sign.
     told: Array  #: What the data alone say of each coupling,
     precisions: Array  #: and with what precision.
-    posterior: MixturePosterior | None  #: Of couplings i < j of spins that vary; None if they are dense.
+    edges: (
+        MixturePosterior | None
+    )  #: Of couplings i < j of spins that vary, to draw from; None for a Gaussian prior.
+
+
+def matrix_of(stats: SpinStatistics, upper: Array, rest: float = 0.0) -> Array:
+    """Numbers of pairs i < j of spins that vary as a matrix for all, with ``rest`` for constant ones."""
+    return embed(symmetric(upper, len(stats.varying)), stats.varying, stats.n, rest)
+
+
+def knowledge(
+    stats: SpinStatistics,
+    size: MixturePosterior,
+    edges: MixturePosterior,
+    probabilities: Array | None = None,
+    false_signs: Array | None = None,
+) -> dict[str, Any]:
+    """What :class:`SparseCouplings` know besides couplings; ``false_signs`` if these are of a Gaussian prior."""
+    return {
+        "probabilities": matrix_of(stats, edges.probabilities if probabilities is None else probabilities),
+        "false_signs": matrix_of(stats, size.false_signs if false_signs is None else false_signs, 1.0),
+        "told": matrix_of(stats, size.b),
+        "precisions": matrix_of(stats, size.q),
+        "edges": edges if false_signs is None else None,
+    }
 
 
 class Gaussian(NamedTuple):
-    """Couplings i < j, their variances, centred fields, and variances of sum_j J_ij d_j under a Gaussian prior."""
+    """Couplings i < j, their variances, centred fields b, and variances of fields h under a Gaussian prior."""
 
     J: Array
     variances: Array
     b: Array
-    shifts: Array
+    of_fields: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +130,9 @@ class SparseFit:
     size: MixturePosterior
     edges: MixturePosterior
     b: Array
-    shifts: Array
-    gain: float
+    of_fields: Array  # variances of fields h
+    gain: float  # of ``size`` over one normal, in nats
+    edge_gain: float  # of ``edges``
     change: float  # of the couplings in the last step, relative
     steps: int
 
@@ -116,57 +141,67 @@ class SparseFit:
         """Whether one normal describes the couplings as well as the mixture does."""
         return self.gain < LEAST_GAIN
 
+    @property
+    def shows_edges(self) -> bool:
+        """Whether one normal does not, or that it is clear that some couplings are 0."""
+        return max(self.gain, self.edge_gain) >= LEAST_GAIN
+
+    @property
+    def probabilities(self) -> Array:
+        """That couplings are there; if that is not clear of any, that they are and have the sign they have."""
+        return self.edges.probabilities if self.shows_edges else 1 - self.edges.false_signs
+
+    def knowledge_of(self, stats: SpinStatistics, J: Array, errors: Array) -> dict[str, Any]:
+        """What is known of edges where couplings i < j and their errors are those of a Gaussian prior."""
+        false_signs = scipy.special.ndtr(-np.abs(J) / errors)
+        return knowledge(stats, self.size, self.edges, self.probabilities, false_signs)
+
 
 def sparse_couplings(stats: SpinStatistics, strength: Strength) -> SparseCouplings:
     """Couplings, errors and fields; ``strength`` is that of the Gaussian prior to begin with.
 
     Couplings of constant spins are 0, with the deviation of the prior, and are not there.
     """
-    n, varying, d, spins = stats.n, stats.varying, stats.magnetisations, stats.kept.spins()
+    n, varying = stats.n, stats.varying
     warnings: tuple[Warning, ...]
     with workers() as run:
-        found = fit_sparse(spins, n / max(strength.gamma, _LEAST_GAMMA), run)
+        found = fit_sparse(stats.kept.spins(), n / max(strength.gamma, _LEAST_GAMMA), run)
     if found.is_dense:
-        J, variances, b, shifts = found.first
+        J, variances, b, of_fields = found.first
         if strength.gamma == 0:
             J = np.zeros_like(J)
-        errors, probabilities = np.sqrt(variances), 1 - found.edges.false_signs
-        false_signs = scipy.special.ndtr(-np.abs(J) / errors)
-        gamma, warnings = strength, (NotSparseWarning(_dense_words(found)),)
+        errors = np.sqrt(variances)
+        known = found.knowledge_of(stats, J, errors)
+        gamma, warnings = strength, (not_sparse(found),)
     else:
-        J, errors, b, shifts = found.size.mean, np.sqrt(found.size.variance), found.b, found.shifts
-        false_signs, probabilities = found.size.false_signs, found.edges.probabilities
-        prior = found.size.prior
-        gamma, warnings = Strength(n * float(prior.weights @ prior.variances)), _not_settled(found)
+        J, errors, b, of_fields = found.size.mean, np.sqrt(found.size.variance), found.b, found.of_fields
+        known = knowledge(stats, found.size, found.edges)
+        gamma, warnings = Strength(n * found.size.prior.variance), _not_settled(found)
     rest = math.sqrt(gamma.expected / n)
-
-    def matrix(upper: Array, elsewhere: float = 0.0) -> Array:
-        return embed(symmetric(upper, len(varying)), varying, n, elsewhere)
-
-    couplings, fields = matrix(J), fields_of(stats.sums, stats.N)
-    fields[varying] = b - (couplings @ d)[varying]
-    w = curvature(spins @ couplings[np.ix_(varying, varying)] + fields[varying]).mean(axis=0)
+    couplings, fields = matrix_of(stats, J), fields_of(stats.sums, stats.N)
+    fields[varying] = b - (couplings @ stats.magnetisations)[varying]
     return SparseCouplings(
         matrix=couplings,
-        errors=matrix(errors, rest),
+        errors=matrix_of(stats, errors, rest),
         fields=fields,
         warnings=warnings,
-        field_errors=field_errors(stats, np.sqrt(1 / (stats.N * w + 1) + shifts), rest),
+        field_errors=field_errors(stats, np.sqrt(of_fields), rest),
         strength=gamma,
-        probabilities=matrix(probabilities),
-        false_signs=matrix(false_signs, 1.0),
-        told=matrix(found.size.b),
-        precisions=matrix(found.size.q),
-        posterior=None if found.is_dense else found.size,
+        **known,
     )
 
 
-def _dense_words(found: SparseFit) -> str:
-    return (
-        "The data do not show that some couplings are 0: a mixture prior is more probable than a Gaussian one by "
-        f"{max(found.gain, 0.0):.2g} nats, and {LEAST_GAIN:g} are asked for. Couplings are those of the Gaussian "
-        "prior. The probability of an edge is that it is there with the sign that it has."
+def not_sparse(found: SparseFit) -> NotSparseWarning:
+    """What is said where couplings are those of a Gaussian prior."""
+    gain = max(found.gain, 0.0)
+    text = (
+        f"Couplings are those of a Gaussian prior: a sparse one describes them better by {gain:.2g} nats, and "
+        f"{LEAST_GAIN:g} are asked for. "
     )
+    if found.shows_edges:
+        return NotSparseWarning(text + "Which of them are there can be told all the same.")
+    words = "The data do not show that any is 0: the probability of an edge is that it has the sign it has."
+    return NotSparseWarning(text + words)
 
 
 def _not_settled(found: SparseFit) -> tuple[Warning, ...]:
@@ -197,27 +232,28 @@ def fit_sparse(spins: Spins, lam: float, run: Run) -> SparseFit:
             c = 1 + np.clip(sent.rho[upper], 0.0, 1.0)
         alone = (r + r.T)[upper]
         if step == 0:
-            first = Gaussian(J, 1 / (alone + tau), b, sent.shifts)
+            first = Gaussian(J, 1 / (alone + tau), b, sent.of_fields)
         told, q = (J * (alone + tau) - nu) / alone, 2 * alone / c
         prior = learn_grid(told, q, prior, _EM_STEPS) if step else learn_grid(told, q, prior)
         found = prior.given(told, q)
         change = _relative(found.mean - J, found.mean)
         if change < _SETTLED or step == _MOST_STEPS - 1:
             break
-        tau, nu = _sites(found, c, tau, nu, _DAMPING if step else 1.0)
+        new_tau, new_nu = found.site()
+        tau, nu = mixed((c / 2 * new_tau, c / 2 * new_nu), (tau, nu), _DAMPING if step else 1.0)
     edges = learn_edges(told, q).given(told, q)
-    gain = max(found.log_likelihood, edges.log_likelihood) - best_normal(told, q)
-    b = rows.fields(found.mean, b)
-    return SparseFit(first, found, edges, b, sent.shifts, gain, change, step + 1)
-
-
-def _sites(found: MixturePosterior, c: Array, tau: Array, nu: Array, share: float) -> tuple[Array, Array]:
-    """New sites, mixed with those of before: precisions by geometric means."""
-    q = found.q
-    new = np.clip(1 / np.maximum(found.variance, 1e-14) - q, _LEAST_TAU * q, _MOST_TAU * q)
-    linear = c / 2 * (found.mean * (q + new) - found.b * q)
-    new *= c / 2
-    return tau ** (1 - share) * new**share, (1 - share) * nu + share * linear
+    normal = best_normal(told, q)
+    return SparseFit(
+        first=first,
+        size=found,
+        edges=edges,
+        b=rows.fields(found.mean, b),
+        of_fields=sent.of_fields,
+        gain=found.log_likelihood - normal,
+        edge_gain=edges.log_likelihood - normal,
+        change=change,
+        steps=step + 1,
+    )
 
 
 def _relative(difference: Array, whole: Array) -> float:
@@ -225,10 +261,10 @@ def _relative(difference: Array, whole: Array) -> float:
 
 
 class _Messages(NamedTuple):
-    """r_ij of all rows, variances of sum_j J_ij d_j, and correlations of influences, if they were asked for."""
+    """r_ij of all rows, variances of the fields h, and correlations of influences, if they were asked for."""
 
     r: Array
-    shifts: Array
+    of_fields: Array
     rho: Array | None = None
 
 
@@ -291,7 +327,7 @@ class _Rows:
             most = max(1, min(_INFLUENCES, _MOST_INFLUENCES // n**2))
             some = slice(None, None, max(1, -(-self.N // most)))
             influences = np.empty((n, len(range(self.N)[some]), n), np.float32)
-        new, shifts = np.zeros((n, n)), np.empty(n)
+        new, of_fields = np.zeros((n, n)), 1 / (w.sum(axis=0) + 1)
         root = np.sqrt(w).astype(np.float32)
 
         def work(chosen: range) -> None:
@@ -306,7 +342,7 @@ class _Rows:
                 inverse = _inverse(A)
                 new[i] = np.maximum(1 / np.diag(inverse) - D, 1e-9)
                 others = np.where(np.arange(n) == i, 0.0, self.d)
-                shifts[i] = others @ scipy.linalg.blas.dsymv(1.0, inverse, others, lower=1)
+                of_fields[i] += others @ scipy.linalg.blas.dsymv(1.0, inverse, others, lower=1)
                 if influences is not None and residual is not None:
                     F = self.single[some].copy()
                     F[:, i] = 1.0
@@ -316,7 +352,7 @@ class _Rows:
 
         self.run([partial(work, range(k, n, 8)) for k in range(8)])
         np.fill_diagonal(new, 0.0)
-        return _Messages(new, shifts, None if influences is None else _correlations(influences))
+        return _Messages(new, of_fields, None if influences is None else _correlations(influences))
 
     def _diagonal(self, f: Array, tau: Array) -> _Messages:
         """The same in O(N n^2)."""
@@ -333,7 +369,7 @@ class _Rows:
         U = 1 - self.s * np.tanh(f)  # (s_i - tanh f_i) s_i
         G = U.T @ U
         size = np.sqrt(np.diag(G))
-        return _Messages(r, V @ self.d**2, G / np.outer(size, size))
+        return _Messages(r, 1 / (w0.sum(axis=0) + 1) + V @ self.d**2, G / np.outer(size, size))
 
 
 def tau_with(tau: Array) -> Array:

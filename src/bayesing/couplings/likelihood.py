@@ -3,7 +3,8 @@ r"""The most probable couplings given the data: the mode of the true posterior, 
 .. math:: \ln P(J, h \mid D) = N \Big[ \sum_i h_i d_i + \sum_{i<j} J_{ij} d_{ij} - \ln Z(J, h) \Big]
     - \frac{n}{2\gamma} \sum_{i<j} J_{ij}^2 - \frac12 \sum_i (b_i - \beta_i)^2 ,
 
-or :math:`\xi \sum_{i<j} |J_{ij}|`, :math:`\xi = \sqrt{2n/\gamma}`, in place of the squares for the Laplace prior.
+or :math:`\xi \sum_{i<j} |J_{ij}|`, :math:`\xi = \sqrt{2n/\gamma}`, in place of the squares for the Laplace prior. The
+sparse prior, a mixture, is first learned on the pseudo-likelihood and then goes on (:mod:`bayesing.learning.sparse`).
 :math:`b_i = h_i + \sum_j J_{ij} d_j` with the means d of the data, and :math:`\beta_i` is the middle of its prior
 (:mod:`bayesing.conditionals`). Means and products are all that is needed of the data. ln Z and its slopes are beyond
 reach for more than 20 spins, so that chains give the slopes (:mod:`bayesing.learning.mode`). A pseudo-likelihood,
@@ -21,17 +22,18 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..arguments import Seed, seed_sequence
 from ..conditionals import fields_of, middle_of_fields
 from ..exceptions import InputError, NotConvergedWarning, Setting, UnseenStatesWarning
+from ..mixture import learn_edges
 from ..priors import xi
 from ..statistics import SpinStatistics
-from ..threads import workers
+from ..threads import Run, workers
 from ..types import Array, Indices
 from ._method import (
     CouplingMethod,
@@ -43,15 +45,18 @@ from ._method import (
     field_errors,
     no_couplings,
 )
+from ._sparse import SparseCouplings, SparseFit, fit_sparse, knowledge, matrix_of, not_sparse
 
 if TYPE_CHECKING:
     from ..learning.certificate import Certificate
     from ..learning.mode import Mode
     from ..learning.phases import Data, Free
+    from ..learning.quadratic import Shape
 
 _DRAWN = "gaussian"  # the prior under which draws are made
 _BETWEEN = 4  # steps from one draw to the next
 _MOST_TRIES = 3  # to come as near to the data as is aimed at
+_GAMMA = 0.3  # of the Gaussian prior from which a sparse one is found
 _AIM = 0.4  # standard errors, less than the certificate asks for
 
 
@@ -100,6 +105,11 @@ class LikelihoodCouplings(DenseCouplings):
         return PosteriorDraws(J, b - J @ d)
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SparseLikelihoodCouplings(LikelihoodCouplings, SparseCouplings):
+    """The same with a sparse prior: how probably each coupling is there."""
+
+
 def draws_of(found: Couplings, method: str, prior: str, n_draws: int, seed: Seed = None) -> PosteriorDraws:
     """Draws around couplings that a method found under a prior, or an InputError where it has none."""
     if method != METHOD.name:
@@ -122,72 +132,116 @@ def _fields_of_constants(N: int, shape: tuple[int, int], rng: np.random.Generato
     return np.asarray(np.interp(rng.random(shape) * share[-1], share, b))
 
 
-def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> LikelihoodCouplings | DenseCouplings:
+def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> DenseCouplings:
     """The mode at the strength of the options, or at the one that it infers itself."""
-    from ..learning.certificate import certify  # where they are needed, for kernels take time to load
-    from ..learning.errors import posterior_errors
-    from ..learning.mode import find_mode, go_on
+    from ..learning.errors import posterior_errors  # where they are needed, for kernels take time to load
     from ..learning.newton import LEAST_GAMMA
     from ..learning.phases import Data
     from ..learning.posterior import information
+    from ..learning.quadratic import Laplace
+    from ..learning.sparse import Sparse
 
-    n, varying, given = stats.n, stats.varying, options.strength
-    if given and len(varying) < 2:
+    n, given = stats.n, options.strength
+    if given and len(stats.varying) < 2:
         return no_couplings(stats, given)
-    data = Data.of(stats.kept)
-    laplace, progress = options.prior == "laplace", options.progress
+    data, gamma = Data.of(stats.kept), given.gamma if given else None
+    shape: Laplace | Sparse | None = Laplace(n) if options.prior == "laplace" else None
+    first: SparseFit | None = None
+    with workers() as run:
+        if options.prior == "sparse":
+            first = _first(stats, run)
+            if not first.is_dense:
+                shape, gamma = Sparse(first.size, first.b), n * first.size.prior.variance
+        mode, certificate, free = _find(stats, data, gamma, shape, options, run)
+        if gamma is None and mode.gamma <= 1.01 * LEAST_GAMMA:
+            none = no_couplings(stats, Strength(0.0, _error_at_zero(mode, n)), math.inf)
+            return none if first is None else SparseCouplings(**vars(none), **_dense(stats, first, none))
+        errors, of_fields = posterior_errors(data, free, mode.metric, run)
+    if options.progress:
+        options.progress(1.0, 1.0)
+    unknown, extra = math.sqrt(mode.gamma / n), _warnings(stats.N, mode, certificate)
+    fields = fields_of(stats.sums, stats.N)
+    fields[stats.varying] = mode.h
+    found = LikelihoodCouplings(
+        matrix=embed(mode.J, stats.varying, n),
+        errors=embed(errors, stats.varying, n, unknown),
+        fields=fields,
+        penalty=xi(mode.gamma, n) if options.prior == "laplace" else None if shape else n / mode.gamma,
+        warnings=extra,
+        field_errors=field_errors(stats, of_fields, unknown),
+        strength=given or Strength(mode.gamma, mode.gamma / math.sqrt(information(mode.metric))),
+        certificate=certificate,
+        data=data,
+        mode=mode,
+        varying=stats.varying,
+    )
+    if first is None:
+        return found
+    if not isinstance(shape, Sparse):
+        changed = replace(found, warnings=(*extra, not_sparse(first)))
+        return SparseLikelihoodCouplings(**vars(changed), **_dense(stats, first, found))
+    told, q = shape.known.b, shape.known.q
+    edges = learn_edges(told, q).given(told, q)
+    changed = replace(
+        found,
+        errors=matrix_of(stats, np.sqrt(shape.known.variance), unknown),
+        field_errors=field_errors(stats, np.sqrt(first.of_fields), unknown),
+        strength=Strength(n * shape.known.prior.variance),
+    )
+    return SparseLikelihoodCouplings(**vars(changed), **knowledge(stats, shape.known, edges))
+
+
+def _first(stats: SpinStatistics, run: Run) -> SparseFit:
+    """What expectation propagation on the pseudo-likelihood finds, from which that on the likelihood goes on."""
+    if stats.rows is None:
+        raise InputError(
+            Setting("prior", "sparse"),
+            " needs all rows at once: found sums and products alone, of data that were read in batches.",
+        )
+    return fit_sparse(stats.kept.spins(), stats.n / _GAMMA, run)
+
+
+def _dense(stats: SpinStatistics, first: SparseFit, found: DenseCouplings) -> dict[str, Any]:
+    """What is known of edges where couplings are those of a Gaussian prior."""
+    upper = np.triu_indices(len(stats.varying), 1)
+    J, errors = (matrix[np.ix_(stats.varying, stats.varying)][upper] for matrix in found.rows())
+    return first.knowledge_of(stats, J, errors)
+
+
+def _find(
+    stats: SpinStatistics,
+    data: Data,
+    gamma: float | None,
+    shape: Shape | None,
+    options: CouplingOptions,
+    run: Run,
+) -> tuple[Mode, Certificate, Free]:
+    """The mode whose samples are nearest to the data, of a few tries, with its certificate and these samples."""
+    from ..learning.certificate import certify
+    from ..learning.mode import find_mode, go_on
+
+    n, progress = stats.n, options.progress
     search, *checks, again = seed_sequence(options.seed).spawn(2 + _MOST_TRIES)
 
     def heard(share: float) -> None:
         if progress:
             progress(0.9 * share, 1.0)
 
-    with workers() as run:
-        gamma = given.gamma if given else None
-        mode, learner = find_mode(data, gamma, n, search, run, laplace, heard)
-        if given is None and mode.gamma <= 1.01 * LEAST_GAMMA:
-            strength = Strength(0.0, _error_at_zero(mode, n))
-            return no_couplings(stats, strength, math.inf)
-        tries: list[tuple[Certificate, Free, Mode]] = []
-        for check in checks:
-            pull = _pull(mode, n, laplace)
-            tries.append((*certify(data, mode.J, mode.h, pull, check, run, stats.kept.active), mode))
-            found = tries[-1][0]
-            if found.within(_AIM) and found.agreed:
-                break
-            if mode.settled and found.agreed:
-                mode = go_on(learner, mode, laplace)
-            elif len(tries) == 1:  # lost: another way may lead there
-                mode, learner = find_mode(data, gamma, n, again, run, laplace)
-            else:
-                break
-        certificate, free, mode = min(tries, key=lambda found: found[0].means + found[0].pairs)
-        errors, of_fields = posterior_errors(data, free, mode.metric, run)
-    if progress:
-        progress(1.0, 1.0)
-    fields, unknown = fields_of(stats.sums, stats.N), math.sqrt(mode.gamma / n)
-    fields[varying] = mode.h
-    return LikelihoodCouplings(
-        matrix=embed(mode.J, varying, n),
-        errors=embed(errors, varying, n, unknown),
-        fields=fields,
-        penalty=xi(mode.gamma, n) if laplace else n / mode.gamma,
-        warnings=_warnings(stats.N, mode, certificate),
-        field_errors=field_errors(stats, of_fields, unknown),
-        strength=given or Strength(mode.gamma, mode.gamma / math.sqrt(information(mode.metric))),
-        certificate=certificate,
-        data=data,
-        mode=mode,
-        varying=varying,
-    )
-
-
-def _pull(mode: Mode, n: int, laplace: bool) -> Array:
-    """The slope of the log prior of the couplings, or its bound where they are 0."""
-    if not laplace:
-        return -n / mode.gamma * mode.J
-    slope = xi(mode.gamma, n)
-    return np.where(mode.J == 0, slope, -slope * np.sign(mode.J))
+    mode, learner = find_mode(data, gamma, n, search, run, shape, heard)
+    tries: list[tuple[Mode, Certificate, Free]] = []
+    for check in checks:
+        pull = shape.pull(mode.J, mode.gamma) if shape else -n / mode.gamma * mode.J
+        tries.append((mode, *certify(data, mode.J, mode.h, pull, check, run, stats.kept.active)))
+        found = tries[-1][1]
+        if found.within(_AIM) and found.agreed:
+            break
+        if mode.settled and found.agreed:
+            mode = go_on(learner, mode, shape)
+        elif len(tries) == 1:  # lost: another way may lead there
+            mode, learner = find_mode(data, gamma, n, again, run, shape)
+        else:
+            break
+    return min(tries, key=lambda found: found[1].means + found[1].pairs)
 
 
 def _error_at_zero(mode: Mode, n: int) -> float:
@@ -238,7 +292,7 @@ METHOD = CouplingMethod(
     fit=fit_couplings,
     searches=True,
     least_samples=4,
-    priors=("gaussian", "laplace"),
+    priors=("gaussian", "laplace", "sparse"),
     infers_strength=True,
     holds="data of any kind, up to some hundred spins: means and correlations are reproduced, or it says so",
 )

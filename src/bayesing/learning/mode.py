@@ -15,8 +15,8 @@ r"""The most probable couplings and fields given the data: the mode of the true 
    Its noise is that of :math:`N/A` posterior variances for A samples in all. Where a slope at the mode so far stands
    out of the noise, what was added up was not a quadratic, and the average begins again.
 
-With a Laplace prior the answer of step 4 is the mode of that quadratic less :math:`\xi \sum_{i<j} |J_{ij}|`, with
-exact zeros (:mod:`~bayesing.learning.laplace`), at the gamma of the Gaussian prior.
+With a prior that is not Gaussian the answer of step 4 is the mode of that quadratic under this prior
+(:mod:`~bayesing.learning.quadratic`), at the gamma of the Gaussian prior.
 
 Cost: a sweep of P chains is :math:`O(P n^2)`, and the number of samples in a step is a few for each of the
 :math:`n^2/2` couplings.
@@ -30,11 +30,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..priors import xi
 from ..sampling._gibbs import Single
 from ..threads import Run
 from ..types import Array
-from .laplace import Quadratic
 from .newton import (
     HIDDEN,
     LEAST_GAMMA,
@@ -57,6 +55,7 @@ from .newton import (
 from .phases import Data, Free
 from .population import Population, worth
 from .posterior import draw_posterior
+from .quadratic import Quadratic, Shape
 from .scale import fixed_point
 
 GAMMA = 0.3  # to start from
@@ -81,6 +80,7 @@ _LEAST_AVERAGED = 4_000_000  # spins of these samples, at least
 _MOST_AVERAGED = 400_000  # samples
 _CHEAP = 20_000_000  # spins of samples that may be more than that
 _LEAST_STEPS = 4  # of the average
+_ASTRAY = 3.0  # standard errors of the means, root mean square, of a model that is no place to start from
 _WARM, _DRAWS = 30, 20  # steps before draws tell gamma, and draws that do
 _START = 1.3  # times gamma at the mode: where they begin
 
@@ -204,6 +204,17 @@ class Learner:
             self.times = math.ceil(min(wanted, self.most) / self.population.size)
         return metric, True
 
+    def starts_from(self, J: Array, b: Array) -> bool:
+        """Go to these parameters, unless their model has other means than the data."""
+        before = self.before(0.0)
+        self.move(J, b)
+        self.look()
+        z = (self.look().free.m - self.data.d) / self.data.errors(self.data.d, self.data.C)[0]
+        if float(np.mean(z**2)) < _ASTRAY**2:
+            return True
+        self.come_back(before, 0.0)
+        return False
+
     def before(self, signal: float) -> _Before:
         """Where it is now, with so much left to gain."""
         return _Before(signal, self.J, self.b, self.population.states())
@@ -215,7 +226,7 @@ class Learner:
         self.population.come_back(self.J, self.h, before.states)
         self.last = None
 
-    def average(self, metric: Metric, laplace: bool, heard: Told) -> float:
+    def average(self, metric: Metric, shape: Shape | None, heard: Told) -> float:
         """One quadratic posterior from all further samples; parameters end at its mode. The number of samples.
 
         It is 0 where the average never settles, and the parameters are then those of the approach.
@@ -223,7 +234,7 @@ class Learner:
         N, n = self.data.N, self.data.n
         goal = min(max(_GOAL * N, _LEAST_AVERAGED / n), max(_MOST_AVERAGED, _CHEAP / n))
         start = self.before(0.0)
-        quadratic = Quadratic(self.data, self.look().free, metric) if laplace else None
+        quadratic = Quadratic(self.data, self.look().free, metric) if shape else None
         total, count, gain, restarts = 0.0, 0, 1.0, 0
         sums: list[Array] = []
         for _ in range(_PATIENCE):
@@ -232,7 +243,7 @@ class Learner:
             slow = look.slowness(metric)
             A = look.free.A / slow
             self._learn_trust(own)
-            clear = total and not laplace and largest(own, metric, 1 / (1 / A + 1 / total)) > _CLEAR
+            clear = total and not shape and largest(own, metric, 1 / (1 / A + 1 / total)) > _CLEAR
             if clear and restarts < _MOST_RESTARTS:  # this is not its mode: begin again
                 total, count, sums, restarts = 0.0, 0, [], restarts + 1
             a, b = self._slopes(look, 0.0)
@@ -243,15 +254,15 @@ class Learner:
             total += A
             means = [x / count for x in sums]
             at = (
-                self._laplace_mode(quadratic, means)
-                if quadratic
+                self._mode_under(shape, quadratic, means)
+                if shape and quadratic
                 else self._gaussian_mode(look, means, metric, total, gain)
             )
             if at is None:
                 gain, total, count, sums = gain / 2, 0.0, 0, []
                 self.come_back(start, 0.0)
                 continue
-            if laplace:
+            if shape:
                 self.last = None
             else:
                 self._remember(look.free, own, *at, A)
@@ -266,10 +277,10 @@ class Learner:
             total = 0.0
         return total
 
-    def _laplace_mode(self, quadratic: Quadratic, means: list[Array]) -> Pair:
+    def _mode_under(self, shape: Shape, quadratic: Quadratic, means: list[Array]) -> Pair:
         """Where the posterior is largest that has the slopes ``means`` of either half at mean parameters."""
         J, b, Ga, ga, Gb, gb = means
-        return quadratic.mode((Ga + Gb) / 2, (ga + gb) / 2, J, b, self.J, xi(self.gamma, self.n_spins))
+        return shape.mode(quadratic, (Ga + Gb) / 2, (ga + gb) / 2, J, b, self.J, self.gamma)
 
     def _gaussian_mode(
         self, look: Look, means: list[Array], metric: Metric, total: float, gain: float
@@ -368,7 +379,7 @@ def find_mode(
     n_spins: int,
     seed: np.random.SeedSequence,
     run: Run,
-    laplace: bool = False,
+    shape: Shape | None = None,
     heard: Told = lambda share: None,
 ) -> tuple[Mode, Learner]:
     """The mode at ``gamma``, or at the gamma that the data tell; ``n_spins`` of the prior, gamma/n_spins.
@@ -383,16 +394,18 @@ def find_mode(
     if by_draws:
         learner.infer_by_draws(metric, draws, lambda share: heard(0.4 + 0.2 * share))
         metric, settled = learner.approach(lambda share: None)
+    if settled and shape and shape.start and not learner.starts_from(*shape.start):
+        shape.refuse()
     if settled:
-        samples = learner.average(metric, laplace, lambda share: heard(0.6 + 0.4 * share))
+        samples = learner.average(metric, shape, lambda share: heard(0.6 + 0.4 * share))
     if by_draws and not samples:  # this gamma leads to states far away: back to that of the mode
         before, learner.gamma, metric = at_mode
         learner.come_back(before, 0.0)
-        samples = learner.average(metric, laplace, lambda share: None)
+        samples = learner.average(metric, shape, lambda share: None)
     return Mode(learner.J, learner.h, learner.gamma, metric, samples, samples > 0), learner
 
 
-def go_on(learner: Learner, mode: Mode, laplace: bool) -> Mode:
+def go_on(learner: Learner, mode: Mode, shape: Shape | None) -> Mode:
     """Average anew from where the search has ended."""
-    samples = learner.average(mode.metric, laplace, lambda share: None)
+    samples = learner.average(mode.metric, shape, lambda share: None)
     return Mode(learner.J, learner.h, learner.gamma, mode.metric, samples, samples > 0)
