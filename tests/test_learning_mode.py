@@ -6,6 +6,7 @@ import pytest
 from bayesing.learning.mode import Learner, find_mode
 from bayesing.learning.newton import LEAST_GAMMA, MOST_GAMMA, Metric
 from bayesing.learning.phases import Data, Free
+from bayesing.learning.quadratic import Laplace
 from bayesing.learning.scale import fixed_point
 
 from samples import draw_exactly, in_turn, random_model, stats, without_noise
@@ -24,9 +25,9 @@ def spins_of(n, N, J, field):
     return draw_exactly(random_model(n, J, seed=n, field=field), N, np.random.default_rng(0)).astype(np.int8)
 
 
-def found(X, gamma, laplace=False, n_spins=None, heard=lambda share: None, seed=0):
+def found(X, gamma, shape=None, n_spins=None, heard=lambda share: None, seed=0):
     seeds = np.random.SeedSequence(seed)
-    return find_mode(Data.of(stats(X)), gamma, n_spins or X.shape[1], seeds, in_turn, laplace, heard)[0]
+    return find_mode(Data.of(stats(X)), gamma, n_spins or X.shape[1], seeds, in_turn, shape, heard)[0]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -48,7 +49,7 @@ def test_a_laplace_prior(case):
     *data, gamma = case
     X = spins_of(*data)
     exact = Posterior.of(X, gamma, laplace=True)
-    mode = found(X, gamma, laplace=True)
+    mode = found(X, gamma, Laplace(X.shape[1]))
     theta, J = pack(mode.J, mode.h), mode.J[np.triu_indices(len(mode.h), 1)]
     slope = exact.slope(theta)[: len(J)]
     room = 0.5 * np.sqrt(np.diag(exact.curvature(theta)))[: len(J)]  # half a standard deviation, as slopes go

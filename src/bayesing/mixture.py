@@ -34,7 +34,8 @@ from .types import Array, Flags
 
 #: Widths of the grid: from far below any error to larger than any coupling that data can tell from infinity.
 WIDTHS = 0.01 * 2.0 ** np.arange(8)
-_STEPS, _ENOUGH = 300, 1e-7  # of EM, and the gain for each number that ends it
+_STEPS = 300  # of EM; with fewer, where weights end depends on where they began
+_ENOUGH = 1e-7  # gain for each number that ends it
 _NARROWEST = 0.02  # deviation of a normal of what is there, so that it is no second point mass
 _SLIMMEST = 0.15  # the same for two normals, as a share of their distance from 0
 _LEAST_SITE, _MOST_SITE = 1e-3, 1e6  # precision of a site, in units of that of the data
@@ -51,11 +52,6 @@ class Mixture:
     weights: Array
     centres: Array
     variances: Array
-
-    @property
-    def variance(self) -> float:
-        """Of one number, as long as all centres or their mean are 0."""
-        return float(self.weights @ (self.variances + self.centres**2))
 
     def given(self, b: Array, q: Array) -> MixturePosterior:
         """What is known of numbers that data say are b, with precision q."""
@@ -114,6 +110,11 @@ class MixturePosterior:
         """Of each number."""
         spread = (self.part_means - self.mean[:, None]) ** 2
         return np.asarray((self.shares * (self.part_variances + spread)).sum(axis=1))
+
+    @property
+    def mean_square(self) -> float:
+        """Of all numbers, as large as they probably are."""
+        return float(np.mean(self.mean**2 + self.variance))
 
     @cached_property
     def probabilities(self) -> Array:

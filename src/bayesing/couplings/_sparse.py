@@ -68,7 +68,6 @@ _FAR = 0.05  # the same, from which it is said that it has not settled
 _LEAST_GAMMA = 0.01  # to begin with: few couplings may be there where gamma is next to nothing
 _DAMPING = 0.7  # share of the new site
 _AGAIN = (1, 4)  # steps at which c is found anew
-_EM_STEPS = 60  # for the weights, from those of the step before
 _INFLUENCES = 1000  # samples for the correlation of influences
 _MOST_INFLUENCES = 2**27  # numbers in memory
 LEAST_GAIN = 5.0  # nats by which a mixture is more probable than one normal, for couplings that are not dense
@@ -176,7 +175,7 @@ def sparse_couplings(stats: SpinStatistics, strength: Strength) -> SparseCouplin
     else:
         J, errors, b, of_fields = found.size.mean, np.sqrt(found.size.variance), found.b, found.of_fields
         known = knowledge(stats, found.size, found.edges)
-        gamma, warnings = Strength(n * found.size.prior.variance), _not_settled(found)
+        gamma, warnings = Strength(n * found.size.mean_square), _not_settled(found)
     rest = math.sqrt(gamma.expected / n)
     couplings, fields = matrix_of(stats, J), fields_of(stats.sums, stats.N)
     fields[varying] = b - (couplings @ stats.magnetisations)[varying]
@@ -234,7 +233,7 @@ def fit_sparse(spins: Spins, lam: float, run: Run) -> SparseFit:
         if step == 0:
             first = Gaussian(J, 1 / (alone + tau), b, sent.of_fields)
         told, q = (J * (alone + tau) - nu) / alone, 2 * alone / c
-        prior = learn_grid(told, q, prior, _EM_STEPS) if step else learn_grid(told, q, prior)
+        prior = learn_grid(told, q, prior)
         found = prior.given(told, q)
         change = _relative(found.mean - J, found.mean)
         if change < _SETTLED or step == _MOST_STEPS - 1:

@@ -151,7 +151,7 @@ def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> DenseCoupl
         if options.prior == "sparse":
             first = _first(stats, run)
             if not first.is_dense:
-                shape, gamma = Sparse(first.size, first.b), n * first.size.prior.variance
+                shape, gamma = Sparse(first.size, first.b), n * first.size.mean_square
         mode, certificate, free = _find(stats, data, gamma, shape, options, run)
         if gamma is None and mode.gamma <= 1.01 * LEAST_GAMMA:
             none = no_couplings(stats, Strength(0.0, _error_at_zero(mode, n)), math.inf)
@@ -186,7 +186,7 @@ def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> DenseCoupl
         found,
         errors=matrix_of(stats, np.sqrt(shape.known.variance), unknown),
         field_errors=field_errors(stats, np.sqrt(first.of_fields), unknown),
-        strength=Strength(n * shape.known.prior.variance),
+        strength=Strength(n * shape.known.mean_square),
     )
     return SparseLikelihoodCouplings(**vars(changed), **knowledge(stats, shape.known, edges))
 

@@ -2,8 +2,7 @@ r"""The mode under a prior of each coupling by itself that need not be Gaussian,
 
 Around couplings :math:`\bar J` and fields :math:`\bar b` the log likelihood with slopes G and g is a quadratic. Its
 curvature H is that of the metric (:mod:`~bayesing.learning.newton`), mended in the few directions where samples have
-far more (:mod:`~bayesing.learning.stiff`), and scaled so that the curvature of each coupling by itself is
-:math:`N \operatorname{Var}(z_i z_j)`, which the metric makes too large where two spins are nearly one. The mode of
+far more (:mod:`~bayesing.learning.stiff`). The mode of
 
 .. math:: \langle (G, g), x \rangle - \tfrac12 \langle x, H x \rangle - \sum_{i<j} R_{ij}(\bar J_{ij} + x_{ij})
 
@@ -33,11 +32,10 @@ import numpy as np
 from ..priors import xi
 from ..types import Array
 from .newton import Metric, Pair
-from .phases import Data, Free, variances_of_pairs
+from .phases import Data, Free
 from .stiff import Stiff, product
 
 _MOST_STEPS = 500
-_LEAST_SCALE, _MOST_SCALE = 0.01, 4.0  # of the curvature of a pair, over that of the metric
 _NEAR = 0.3  # mu, over the precision of a Gaussian prior
 _ACCURACY = 1e-3  # of couplings and fields, in standard deviations of their posterior without a prior
 
@@ -104,27 +102,22 @@ class Quadratic:
         self.metric = metric.at(_NEAR * metric.lam)
         self.stiff = Stiff(data, free, self.metric)
         P = metric.V**2
-        rough: Array = P @ (1 / self.metric.K) @ P.T
-        of_pairs = data.N * variances_of_pairs(free.m, free.covariance) + self.metric.lam
-        #: By which couplings are multiplied before the curvature of the metric is taken, and the result after it.
-        self.scale: Array = np.sqrt(np.clip(of_pairs / rough, _LEAST_SCALE, _MOST_SCALE))
         #: The diagonal of the curvature.
-        self.J: Array = self.scale**2 * rough
+        self.J: Array = P @ (1 / self.metric.K) @ P.T
         np.fill_diagonal(self.J, 1.0)
         self.b: Array = P @ (1 / self.metric.k)
         self.rate = 1 / self._largest()
 
     def times(self, J: Array, b: Array) -> Pair:
         """The curvature times a step."""
-        HJ, Hb = product(self.metric, self.stiff, self.scale * J, b)
-        return self.scale * HJ, Hb
+        return product(self.metric, self.stiff, J, b)
 
     def mode(self, G: Array, g: Array, J: Array, b: Array, start: Array, shrink: Shrink) -> Pair:
         """Couplings and fields at the mode, near the couplings ``start``, for slopes G and g at J and b.
 
         The slopes are those without the prior of the couplings, which is in ``shrink``.
         """
-        G = G + self.metric.lam * self.scale**2 * (start - J)
+        G = G + self.metric.lam * (start - J)
         x, y = ahead = start, b
         momentum = 1.0
         for _ in range(_MOST_STEPS):
