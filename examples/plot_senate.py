@@ -76,48 +76,51 @@ plt.show()
 # Which couplings?
 # ----------------
 #
-# This question has an answer whether or not couplings are weak. The Laplace prior makes weak ones exactly 0, so that
-# fewer are left to look at; how many is inferred from the same votes, not chosen. The fit says which method it took
+# This question has an answer whether or not couplings are weak. The sparse prior allows for couplings that are 0: how
+# many, and how strong the others are, is inferred from the same votes, not chosen. The fit says which method it took
 # and why. At the end the model is checked: do samples of it look like the votes? In the answer a spin is a vote, an
 # active one a yea, and conditionals are the probabilities of one vote given all others, which faster methods look at.
 
-bm = bs.BoltzmannMachine(prior="laplace", random_state=0).fit(votes)
+bm = bs.BoltzmannMachine(prior="sparse", random_state=0).fit(votes)
 print(fill(f"{bm.method_}: {bm.reason_}.", 100))
 print(fill(bm.check_.sentence, 100))
 
 # %%
-# They do: about 1 standard error, or less, is what a model has that is right. The strongest couplings are those of
-# the two senators of one state.
+# They do: about 1 standard error, or less, is what a model has that is right. Every coupling has a probability to be
+# there at all. If a twentieth of those that we name may be false, this many can be named. The most probable ones are
+# those of the two senators of one state.
 
+edges = bm.edges(fdr=0.05)
+false = sum(1 - c.probability for c in edges)
 upper = np.triu_indices(len(senate.names), 1)
-J, error = bm.couplings_[upper], bm.coupling_errors_[upper]
-clear = np.sum(np.abs(J) > 2.2 * error)
-print(f"{np.mean(J == 0):.0%} of {len(J)} couplings are 0; {clear} are above 2.2 errors")
-for c in bm.strongest(5):
-    print(f"{c.J:+.2f} ± {c.error:.2f}  {c.name_i}, {c.name_j}")
+J = bm.couplings_[upper]
+print(f"{len(edges)} of {len(J)} couplings are there; {false:.1f} of these are expected to be false")
+for c in edges[:5]:
+    print(f"{c.J:+.2f} ± {c.error:.2f}, probability {c.probability:.3f}  {c.name_i}, {c.name_j}")
 
 # %%
 # The matrix puts voters side by side that belong together, by a clustering of the couplings alone. The parties come
-# apart, the Democrats first, but for four Republicans who are placed with them: Chafee, Collins, DeWine and Snowe.
+# apart, the Democrats first, but for five Republicans who are placed with them: Chafee, Collins, DeWine, Snowe and
+# Specter.
 
 figure, ax = plt.subplots(figsize=(7.5, 6.5), layout="constrained")
 plots.coupling_matrix(ax, bm)
 plt.show()
 
 # %%
-# The strongest forty as a network. All of them are positive, and only two join senators of different parties.
+# The strongest forty as a network. All of them are positive, and only one joins senators of different parties.
 
 figure, ax = plt.subplots(figsize=(9, 7), layout="constrained")
 plots.coupling_network(ax, bm, k=40)
 plt.show()
 
 # %%
-# Inside a party couplings are positive on average. Between the parties there are few positive and many weak negative
-# ones, which cancel. So there is no one strength of all couplings: this is what the warning was about.
+# Inside a party couplings are positive on average. Between the parties weak ones of either sign cancel. So there is no
+# one strength of all couplings: this is what the warning was about.
 
 same = party[upper[0]] == party[upper[1]]
 print(f"mean coupling inside a party {J[same].mean():+.3f}, between parties {J[~same].mean():+.3f}")
-print(f"between parties {np.mean(J[~same] > 0):.0%} are positive, {np.mean(J[~same] < 0):.0%} negative")
+print(f"edges between parties: {sum(party[c.i] != party[c.j] for c in edges)} of {len(edges)}")
 
 # %%
 # Does the model predict votes it has not seen?
@@ -129,7 +132,7 @@ print(f"between parties {np.mean(J[~same] > 0):.0%} are positive, {np.mean(J[~sa
 
 rows = np.random.default_rng(0).permutation(len(votes))
 train, test = votes.iloc[rows[:204]], votes.iloc[rows[204:]]
-model = bs.BoltzmannMachine(prior="laplace", random_state=0).fit(train)
+model = bs.BoltzmannMachine(prior="sparse", random_state=0).fit(train)
 alone = np.log((1 + test * train.mean().clip(-0.99, 0.99)) / 2).to_numpy().mean()
 print(f"shares of yeas {alone:.2f}, model {model.score(test):.2f}")
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .inference import Block, CouplingAnswer
-from .mixture import discoveries
-from .types import Array, Flags, Indices
+from .mixture import discoveries, limit_of
+from .types import Array, Indices
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_BINS = 2**12  # of probabilities
 FDR = 0.05  # expected share of false ones among the couplings that are said to be there
 
 
@@ -43,10 +44,28 @@ def pairs_of(answer: CouplingAnswer, names: Sequence[str]) -> Iterator[Coupling]
 
 def edges_of(answer: CouplingAnswer, names: Sequence[str], fdr: float) -> list[Coupling]:
     """The couplings that are there: the most probable first, and the largest of those that are as probable."""
-    columns = _columns(answer, len(names))
+    limit = limit_for(answer, len(names), fdr)
+    columns = _columns(answer, len(names), limit)
     J, probability = columns[2], columns[4]
-    order = np.lexsort((-np.abs(J), -probability))
-    return _listed(columns, names, order[discoveries(probability, fdr)[order]])
+    return _listed(columns, names, np.lexsort((-np.abs(J), -probability)))
+
+
+def limit_for(answer: CouplingAnswer, n: int, fdr: float) -> float:
+    """The probability above which couplings are there, from two walks through their blocks.
+
+    The first counts couplings in bins of their probability. The second looks at those of the bins in which the limit
+    may lie, and above.
+    """
+    counts, sums = np.zeros(_BINS), np.zeros(_BINS)
+    for block in answer.blocks():
+        wrong = 1 - _upper(block, n)[-1]
+        bins = np.minimum((wrong * _BINS).astype(np.intp), _BINS - 1)
+        counts += np.bincount(bins, minlength=_BINS)
+        sums += np.bincount(bins, wrong, _BINS)
+    too_many = np.cumsum(sums) > fdr * np.cumsum(counts)
+    last = int(np.argmax(too_many)) if too_many.any() else _BINS
+    # A few bins more, for those that are equally probable and for rounding.
+    return limit_of(_columns(answer, n, 1 - (last + 2) / _BINS)[4], fdr)
 
 
 def strongest_of(answer: CouplingAnswer, names: Sequence[str], k: int) -> list[Coupling]:
@@ -65,10 +84,14 @@ def _upper(block: Block, n: int) -> tuple[Indices, Indices, Array, Array, Array]
     return block.rows[row], j, block.J[row, j], block.error[row, j], block.probability[row, j]
 
 
-def _columns(answer: CouplingAnswer, n: int) -> list[Array]:
-    """The same of all rows."""
-    parts = zip(*(_upper(block, n) for block in answer.blocks()), strict=True)
-    return [np.concatenate(part) for part in parts]
+def _columns(answer: CouplingAnswer, n: int, above: float = -1.0) -> list[Array]:
+    """The same of all rows, for couplings more probable than so much."""
+    parts = []
+    for block in answer.blocks():
+        upper = _upper(block, n)
+        chosen = upper[-1] > above
+        parts.append([column[chosen] for column in upper])
+    return [np.concatenate(part) for part in zip(*parts, strict=True)]
 
 
 def _listed(columns: Sequence[Array | Indices], names: Sequence[str], order: Indices) -> list[Coupling]:
@@ -91,8 +114,3 @@ def frame_of(answer: CouplingAnswer, names: Sequence[str], fdr: float) -> pd.Dat
     frame = pd.DataFrame(dict(zip(Coupling._fields, columns, strict=True)))
     frame["edge"] = discoveries(probability, fdr)
     return frame
-
-
-def edge_flags(answer: CouplingAnswer, n: int, fdr: float) -> Flags:
-    """Which couplings i < j are there, row by row."""
-    return discoveries(_columns(answer, n)[4], fdr)

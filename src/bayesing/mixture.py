@@ -229,12 +229,18 @@ def best_normal(b: Array, q: Array) -> float:
 def discoveries(probabilities: Array, fdr: float) -> Flags:
     """The largest set of numbers that are there of which at most a share ``fdr`` is expected not to be.
 
+    Of numbers that are equally probable it has all or none.
+
     >>> discoveries(np.array([0.5, 0.99, 0.95, 0.9]), fdr=0.06).tolist()
     [False, True, True, True]
     """
-    order = np.argsort(-probabilities, kind="stable")
-    wrong = np.cumsum(1 - probabilities[order]) / np.arange(1, len(order) + 1)
-    found = np.zeros(len(order), bool)
-    # The mean of rising numbers rises: all before the last one that is small enough are.
-    found[order[: np.count_nonzero(wrong <= fdr)]] = True
-    return found
+    return np.asarray(probabilities > limit_of(probabilities, fdr))
+
+
+def limit_of(probabilities: Array, fdr: float) -> float:
+    """The largest probability of those that are not discoveries; below 0 if all of them are."""
+    falling = np.sort(probabilities)[::-1]
+    wrong = np.cumsum(1 - falling) / np.arange(1, len(falling) + 1)
+    # The mean of rising numbers rises: all before the first one that is too large are small enough.
+    k = np.count_nonzero(wrong <= fdr)
+    return float(falling[k]) if k < len(falling) else -1.0

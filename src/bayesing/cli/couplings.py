@@ -53,6 +53,7 @@ def couplings(
     error, the probability that it is there, and 1 if it is an edge. '--prior sparse' answers which couplings there
     are. With other priors none is 0, and the probability is that of its sign.
     """
+    from ..arguments import number
     from ..boltzmann_machine import BoltzmannMachine
     from ._errors import naming
     from ._json import couplings_as_json, dumps
@@ -63,6 +64,7 @@ def couplings(
     from ._text import couplings_as_text
 
     check_output(output, ".csv", force, data)
+    number("--fdr", fdr, least=0, most=1)
     bm = BoltzmannMachine(method, prior, gamma, random_state=seed)
     found = read(data, reading)
     N, n = found.statistics.N, found.statistics.n
@@ -84,7 +86,7 @@ def _write(
     bm: BoltzmannMachine, output: str, matrix: bool, fdr: float, force: bool, progress: Progress
 ) -> None:
     """The list of pairs, or the matrix below the names of its columns."""
-    from ..edges import Coupling, edge_flags
+    from ..edges import Coupling, limit_for
     from ._output import writing_table
 
     n = bm.n_features_in_
@@ -95,5 +97,6 @@ def _write(
             table.writerows(progress.over(bm.couplings_.tolist(), n))
         else:
             table.writerow([*Coupling._fields, "edge"])
-            rows = zip(bm.pairs(), edge_flags(bm.answer_, n, fdr).tolist(), strict=True)
-            table.writerows(progress.over(((*pair, int(flag)) for pair, flag in rows), n * (n - 1) // 2))
+            limit = limit_for(bm.answer_, n, fdr)
+            rows = ((*pair, int(pair.probability > limit)) for pair in bm.pairs())
+            table.writerows(progress.over(rows, n * (n - 1) // 2))

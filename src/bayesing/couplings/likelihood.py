@@ -188,7 +188,10 @@ def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> DenseCoupl
         field_errors=field_errors(stats, np.sqrt(first.of_fields), unknown),
         strength=Strength(n * shape.known.mean_square),
     )
-    return SparseLikelihoodCouplings(**vars(changed), **knowledge(stats, shape.known, edges))
+    known = knowledge(stats, shape.known, edges)
+    if not shape.started:  # couplings are far from independent then
+        known |= {"edges": None}
+    return SparseLikelihoodCouplings(**vars(changed), **known)
 
 
 def _first(stats: SpinStatistics, run: Run) -> SparseFit:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from .. import __version__
 from ..calibration import Interval
 from ..diagnosis import Phase
+from ..edges import FDR
 from ..empirical_bayes import EmpiricalBayes
 from ..words import sentences
 from .analysis import Analysis
@@ -61,6 +62,7 @@ def answer(a: Analysis) -> list[str]:
         _regime_sentence(a),
         *_check_sentence(a),
         *_strongest_sentence(a),
+        *_edges_sentence(a),
         *_prediction_sentence(a),
         _attribution(a),
     ]
@@ -171,6 +173,20 @@ def _strongest_sentence(a: Analysis) -> Iterable[str]:
         yield f"The coupling of {first.name_i} and {first.name_j} is {value}."
     else:
         yield f"The strongest of {pairs:,} couplings is {value}, between {first.name_i} and {first.name_j}."
+
+
+def _edges_sentence(a: Analysis) -> Iterable[str]:
+    """How many couplings are there, and how many of them are expected to be false."""
+    found = a.couplings
+    if found is None or a.n < 3:
+        return
+    kind = "not to be there" if found.is_sparse else "to have the other sign"
+    if not found.edges:
+        clear = "is clearly there" if found.is_sparse else "has a clear sign"
+        yield f"No coupling {clear}, if a share of {100 * FDR:g}% may be false."
+    else:
+        many = counted(len(found.edges), "edge")
+        yield f"{many} can be told (false discovery rate {100 * FDR:g}%): {found.false:.1f} are expected {kind}."
 
 
 def _prediction_sentence(a: Analysis) -> Iterable[str]:

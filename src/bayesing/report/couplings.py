@@ -20,17 +20,37 @@ _LEAST_ROWS_PER_SPIN = 2  # where only some rows are used
 
 @dataclass(frozen=True, eq=False)
 class InferredCouplings:
-    """A fitted machine, why its method was chosen, from how many rows, and the strongest couplings with names."""
+    """A fitted machine, why its method was chosen, from how many rows, and couplings with names.
+
+    ``edges`` are those that are there, the most probable first.
+    """
 
     machine: BoltzmannMachine
     reason: str
     rows: int
     strongest: tuple[Coupling, ...]  # the first the strongest
+    edges: tuple[Coupling, ...]
 
     @property
     def any(self) -> bool:
         """Whether one of the couplings is not 0."""
         return bool(self.strongest) and self.strongest[0].J != 0
+
+    @property
+    def false(self) -> float:
+        """How many of the edges are expected to be false."""
+        return sum(1 - edge.probability for edge in self.edges)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether a false edge is one that is not there, and not one of the other sign."""
+        return self.machine.edge_probabilities_ is not None
+
+    @property
+    def shown(self) -> tuple[Coupling, ...]:
+        """What is worth a look, the strongest first: edges, or the strongest couplings if there are none."""
+        edges = sorted((edge for edge in self.edges if edge.J), key=lambda edge: -abs(edge.J))
+        return tuple(edges[:STRONGEST]) or self.strongest
 
 
 def couplings_of(source: Source, choices: Choices, rows: int) -> tuple[InferredCouplings | None, str]:
@@ -69,7 +89,8 @@ def machine_for(choices: Choices, method: str | None = None) -> BoltzmannMachine
 
 
 def _inferred(machine: BoltzmannMachine, reason: str, rows: int) -> InferredCouplings:
-    return InferredCouplings(machine, reason, rows, tuple(machine.strongest(STRONGEST)))
+    strongest, edges = machine.strongest(STRONGEST), machine.edges()
+    return InferredCouplings(machine, reason, rows, tuple(strongest), tuple(edges))
 
 
 def _chosen_rows(data: SpinStatistics, rows: int, seed: int) -> SpinStatistics:

@@ -32,6 +32,13 @@ def share(value: float) -> str:
     return f"{value:.2f}".replace("-", "−") if math.isfinite(value) else "unknown"
 
 
+def chance(value: float) -> str:
+    """A probability: in hundredths, or how near to 0 or 1 it is."""
+    if 0.005 <= value < 0.995:
+        return f"{value:.2f}"
+    return "> 0.99" if value > 0.5 else "< 0.01"
+
+
 def rounded(value: float, scale: float, sign: bool = False) -> str:
     """To two digits of the ``scale`` of its error."""
     if not (math.isfinite(value) and 0 < scale < math.inf):

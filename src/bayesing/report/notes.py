@@ -15,6 +15,7 @@ from ..exceptions import (
     LaplaceWarning,
     NotConvergedWarning,
     NotEquilibratedWarning,
+    NotSparseWarning,
     SaturationWarning,
     UnseenStatesWarning,
 )
@@ -34,6 +35,7 @@ _TITLES: dict[type[Warning], str] = {
     BoundWarning: "At the end of its range",
     LaplaceWarning: "Laplace prior",
     NotConvergedWarning: "The search did not finish",
+    NotSparseWarning: "Couplings are not sparse",
     UnseenStatesWarning: "The model has states that the data never show",
     NotEquilibratedWarning: "Not at equilibrium",
     SaturationWarning: "At the edge of the spin glass",

@@ -36,6 +36,8 @@ def _couplings(found: InferredCouplings) -> dict[str, Any]:
         "penalty": _finite(found.machine.penalty_),
         "n_samples": found.rows,
         "strongest": [c._asdict() | {"error": _finite(c.error)} for c in found.strongest[:MOST_COUPLINGS]],
+        "n_edges": len(found.edges),
+        "expected_false_edges": found.false,
     }
 
 

@@ -92,7 +92,7 @@ def _values(a: Analysis, pictures: Sequence[Picture], title: str, provenance: Pr
         "facts": tables.facts(a),
         "no_evidence": sentences.no_evidence(a),
         "couplings": sentences.couplings(a),
-        "strongest": tables.strongest(a),
+        "edges": tables.edges(a),
         "prediction": sentences.prediction(a),
         "comparison": tables.comparison(a),
         "galleries": {

@@ -12,7 +12,7 @@ from ..boltzmann_machine import BoltzmannMachine
 from ..words import regime, short
 from .analysis import Analysis
 from .answer import strength
-from .format import between, number, plain, plus_minus, rounded, share
+from .format import between, chance, number, plain, plus_minus, rounded, share
 from .intervals import LEVEL
 
 MOST_COUPLINGS = 20  # in the table
@@ -120,16 +120,18 @@ def _prior(bm: BoltzmannMachine) -> str:
     return f"{bm.prior}, of variance J²/n with J = {number(math.sqrt(bm.gamma_))}{penalty}"
 
 
-def strongest(a: Analysis) -> Table | None:
-    """The strongest couplings with their errors; None where there are none."""
-    edges = [c for c in a.couplings.strongest[:MOST_COUPLINGS] if c.J] if a.couplings else []
-    if not edges:
+def edges(a: Analysis) -> Table | None:
+    """The most probable edges or, if there are none, the strongest couplings; None where there are none either."""
+    found = a.couplings
+    if found is None or not found.any:
         return None
-    rows = tuple(Row((c.name_i, c.name_j), (plus_minus(c.J, c.error, True),)) for c in edges)
-    many = f"The {len(edges)} strongest couplings, with standard errors"
-    return Table(
-        many if len(edges) > 1 else "The coupling", rows, ("Pair of spins", "J ± error"), numeric=True
+    listed = [c for c in found.edges or found.strongest if c.J][:MOST_COUPLINGS]
+    rows = tuple(
+        Row((c.name_i, c.name_j), (plus_minus(c.J, c.error, True), chance(c.probability))) for c in listed
     )
+    many = f"The {len(listed)} {'most probable edges' if found.edges else 'strongest couplings'}"
+    head = ("Pair of spins", "J ± error", "Probability of the edge" if found.is_sparse else "of its sign")
+    return Table(many if len(listed) > 1 else "The coupling", rows, head, numeric=True)
 
 
 def comparison(a: Analysis) -> Table | None:
