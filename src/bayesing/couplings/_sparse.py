@@ -82,9 +82,8 @@ class SparseCouplings(DenseCouplings):
     false_signs: Array  #: Probability that a coupling is 0, or has the other sign.
     told: Array  #: What the data alone say of each coupling,
     precisions: Array  #: and with what precision.
-    edges: (
-        MixturePosterior | None
-    )  #: Of couplings i < j of spins that vary, to draw from; None for a Gaussian prior.
+    #: To draw couplings i < j of spins that vary from, each by itself; None where they are not independent enough.
+    edges: MixturePosterior | None
 
 
 def matrix_of(stats: SpinStatistics, upper: Array, rest: float = 0.0) -> Array:
