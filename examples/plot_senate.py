@@ -115,8 +115,8 @@ plots.coupling_network(ax, bm, k=40)
 plt.show()
 
 # %%
-# Inside a party couplings are positive on average. Between the parties weak ones of either sign cancel. So there is no
-# one strength of all couplings: this is what the warning was about.
+# Inside a party couplings are positive on average. Between the parties weak ones of either sign cancel. So there is
+# no one strength of all couplings: this is what the warning was about.
 
 same = party[upper[0]] == party[upper[1]]
 print(f"mean coupling inside a party {J[same].mean():+.3f}, between parties {J[~same].mean():+.3f}")

@@ -20,6 +20,10 @@ CELLS = {
         **{"recovery": 30, "coverage": 172, "logistic": 6, "real": 30},
         **{"sparse": 10, "exact": 25, "rule": 114, "large": 3},
     },
+    "edges": {
+        **{"graphs": 45, "other": 15, "dense": 30, "real": 60},
+        **{"compare": 180, "alarms": 200, "cost": 4},
+    },
     "likelihood": {
         **{"exact": 20, "simulated": 42, "real": 15, "recordings": 0, "hard": 30},
         **{"strength": 80, "cost": 6, "peer": 0},
@@ -83,6 +87,8 @@ def test_methods_are_those_of_the_library(imported):
         ("calibration", "coverage", "coverage.csv", 2),
         ("calibration", "bias", "bias.csv", 2),
         ("couplings", "exact", "exact.csv", 32),
+        ("edges", "alarms", "alarms.csv", 2),
+        ("edges", "dense", "dense.csv", 4),
         ("likelihood", "exact", "exact.csv", 1),
         ("likelihood", "hard", "hard.csv", 1),
         ("robustness", "errors", "errors.csv", 20),
@@ -138,6 +144,118 @@ def test_kinds_of_data_have_the_truth_that_they_say(imported):
     assert np.array_equal(kinds["copies"](1).spins, kinds["copies"](1).spins)
     assert kinds["rare blocks"](0).J == pytest.approx(np.sqrt(25 * (50 / 300) * 0.35**2))
     assert kinds["bursts"](0).J is None and kinds["independent"](0).J == 0
+
+
+def test_edges_are_found_scored_and_drawn(tmp_path, run):
+    said = run("edges", tmp_path, "graphs", "other", "real", "compare", "cost", "--quick").out
+    rows = list(csv.DictReader((tmp_path / "graphs.csv").read_text().splitlines()))
+    assert [row["rule"] for row in rows] == ["sparse", "laplace", "L1 + EBIC", "gaussian"] * 2
+    for row in rows[::4]:
+        pairs, probable, edges = (
+            np.array(row[f"bin_{name}"].split(), float).sum() for name in ("pairs", "said", "true")
+        )
+        assert pairs == 16 * 15 / 2 and edges == int(row["edges"])
+        assert probable == pytest.approx(edges, abs=4 * np.sqrt(edges))
+        assert float(row["F1"]) > 0.8 and int(row["declared_true"]) <= int(row["declared"])
+    assert "error of couplings below Laplace's" in said and "times a Gaussian fit" in said and "GiB" in said
+    assert (tmp_path / "graphs.png").exists() and (tmp_path / "compare.csv").exists()
+
+
+def test_networks_have_the_edges_that_they_say(imported):
+    data, rng = imported("edge_data"), np.random.default_rng(0)
+    ring = {"graph": "small world", "n": 61, "degree": 4, "couplings": "positive", "size": 0.3}
+    for rewiring, least, most in (
+        (0.0, 0, 0),
+        (0.5, 35, 87),
+    ):  # 61 ± 5.5 of 122 edges, few of them back on the ring
+        J = data.model_of(ring | {"rewiring": rewiring}, rng).couplings
+        assert np.count_nonzero(J) == 2 * 122 and not J.diagonal().any()
+        i, j = np.nonzero(np.triu(J))
+        assert least <= np.sum((j - i > 2) & (j - i < 59)) <= most
+    kind = {"graph": "random", "n": 301, "degree": 20, "size": 0.4}
+    for couplings in ("signs", "gaussian", "exponential"):
+        J = data.pairs_of(data.model_of(kind | {"couplings": couplings}, rng).couplings)
+        there = J[J != 0]
+        assert len(there) == pytest.approx(3010, abs=4 * np.sqrt(3010))
+        assert np.mean(there**2) == pytest.approx(
+            0.16, abs=4 * 0.16 * np.sqrt(5 / 3010)
+        )  # kurtosis 6 at most
+        assert np.mean(there > 0) == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(3010))
+    J = data.model_of(
+        {"graph": "blocks", "n": 15, "block": 5, "couplings": "positive", "size": 0.35}, rng
+    ).couplings
+    assert np.array_equal(J, 0.35 * (np.kron(np.eye(3), np.ones((5, 5))) - np.eye(15)))
+
+
+def test_some_edges_of_one_group_are_changed(imported):
+    groups, rng = imported("edge_groups"), np.random.default_rng(0)
+    J = (
+        imported("edge_data")
+        .model_of({"graph": "random", "n": 25, "degree": 4, "couplings": "signs", "size": 0.4}, rng)
+        .couplings
+    )
+    other = groups.changed(J, 0.2, [0.0, -1.0, 2.0], rng)
+    differ = np.triu(other != J)
+    assert np.array_equal(other, other.T) and differ.sum() == np.ceil(0.2 * np.count_nonzero(np.triu(J)))
+    assert set(np.round(other[differ] / J[differ], 12)) <= {0.0, -1.0, 2.0}
+    assert np.array_equal(groups.changed(J, 0.0, [0.0], rng), J)
+
+
+@pytest.mark.filterwarnings("ignore:.*penalty.*:FutureWarning")
+def test_regressions_with_an_l1_penalty_are_those_of_scikit_learn(imported):
+    from sklearn.linear_model import LogisticRegression
+
+    rivals, n, N = imported("edge_rivals"), 9, 150
+    kind = {"graph": "random", "n": n, "degree": 3, "couplings": "gaussian", "size": 0.4, "field": -0.3}
+    data = rivals.Regressions.of(imported("edge_data").network(kind, "test", N, 20, 0).spins)
+    empty, first = data.start()
+
+    def peer(i, penalty):
+        """Intercept and coefficients of spin i, and ln L."""
+        X, y = np.delete(data.X[:, 1:], i, axis=1), data.Y[:, i]
+        settings = {"penalty": "elasticnet", "l1_ratio": 1, "solver": "saga", "tol": 1e-8, "max_iter": 20_000}
+        found = LogisticRegression(C=1 / (N * penalty), random_state=0, **settings).fit(X, y)
+        p = found.predict_proba(X)[np.arange(N), y.astype(int)]
+        return np.array([found.intercept_[0], *found.coef_[0]]), np.log(p).sum()
+
+    for factor in (0.5, 0.1, 0.01):
+        B, log_likelihood = rivals.solve(data, np.arange(n), factor * first, empty)
+        for i in range(n):
+            ours = np.delete(B[:, i], i + 1)
+            theirs, value = peer(i, factor * first[i])
+            assert np.array_equal(ours[1:] != 0, theirs[1:] != 0) and B[i + 1, i] == 0
+            assert np.allclose(ours, theirs, atol=2e-4) and log_likelihood[i] == pytest.approx(
+                value, abs=1e-3
+            )
+    B, log_likelihood = rivals.solve(data, np.arange(n), first, empty)
+    assert not B[1:].any() and np.allclose(log_likelihood, rivals.null_log_likelihood(data))
+    chosen = rivals.chosen_by_ebic(data, 0.25)
+    assert n < np.count_nonzero(chosen[1:]) < n * (n - 1) / 2
+    for i in range(n):  # the first half of the path: beyond it the EBIC is larger
+        path = [peer(i, first[i] * 1e-4 ** (k / 99)) for k in range(50)]
+        edges = [np.count_nonzero(b[1:]) for b, _ in path]
+        ebic = [
+            -2 * value + k * np.log(N) + 0.5 * k * np.log(n - 1)
+            for (_, value), k in zip(path, edges, strict=True)
+        ]
+        assert np.allclose(np.delete(chosen[:, i], i + 1), path[np.argmin(ebic)][0], atol=2e-4)
+
+
+def test_edges_of_the_rival_need_both_of_their_regressions(imported):
+    rivals, pairs_of = imported("edge_rivals"), imported("edge_data").pairs_of
+    kind = {"graph": "random", "n": 15, "degree": 3, "couplings": "signs", "size": 0.4, "spread": 0.3}
+    net = imported("edge_data").network(kind, "test", 8000, 20, 0)
+    few = net.spins[:400]
+    data = rivals.Regressions.of(few)
+    found = rivals.chosen_by_ebic(data, 0.25)
+    assert np.allclose(found, rivals.chosen_by_ebic(data, 0.25, whole=True), atol=1e-4)
+    there, J = found[1:] != 0, rivals.ising_fit(few)
+    assert np.any(there != there.T) and np.array_equal(J != 0, there & there.T) and np.array_equal(J, J.T)
+    J = rivals.ising_fit(np.insert(few, 4, 1, axis=1))
+    assert not J[4].any() and np.array_equal(np.delete(np.delete(J, 4, 0), 4, 1), rivals.ising_fit(few))
+    J = pairs_of(rivals.ising_fit(net.spins))
+    assert np.all(J[net.couplings != 0] * net.couplings[net.couplings != 0] > 0)
+    assert np.linalg.norm(J - net.couplings) < 0.2 * np.linalg.norm(net.couplings)
 
 
 def test_auto_in_the_benchmark_is_that_of_the_library(imported):

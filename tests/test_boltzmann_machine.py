@@ -17,6 +17,7 @@ from bayesing import choice
 from bayesing.couplings import Strength, spectral
 from bayesing.couplings.pseudolikelihood import fit_couplings
 from bayesing.couplings.spectral import posterior
+from bayesing.edges import Coupling
 from bayesing.entropy import entropy_of_means
 from bayesing.ising import all_states
 from bayesing.sampling.anneal import anneal, schedule
@@ -235,7 +236,7 @@ def test_sample():
 def test_names(frame):
     bm = fit(frame(dict(zip("abcdef", random_spins(90, 6).T, strict=True))), method="pseudolikelihood")
     table = bm.to_frame()
-    assert list(table.columns) == ["i", "j", "name_i", "name_j", "J", "error"] and len(table) == 15
+    assert list(table.columns) == [*Coupling._fields, "edge"] and len(table) == 15
     row = table[(table.name_i == "b") & (table.name_j == "e")].iloc[0]
     assert (row.i, row.j) == (1, 4)
     assert row.J == bm.couplings_[1, 4] and row.error == bm.coupling_errors_[1, 4]
@@ -312,7 +313,7 @@ def test_the_largest_gamma_is_said():
 
 
 def test_a_search_that_does_not_end_is_said(monkeypatch):
-    monkeypatch.setattr("bayesing.couplings.pseudolikelihood._MOST_STEPS", 3)
+    monkeypatch.setattr("bayesing.couplings._search._MOST_STEPS", 3)
     with pytest.warns(bs.CheckWarning), pytest.warns(bs.NotConvergedWarning, match="slope of"):
         fit(method="pseudolikelihood", gamma=0.5)
 
@@ -324,7 +325,7 @@ def test_a_search_that_does_not_end_is_said(monkeypatch):
             {"method": "magic"},
             "method must be one of auto, spectral, likelihood, pseudolikelihood, .*: found 'magic'",
         ),
-        ({"prior": "uniform"}, "prior must be one of gaussian, laplace: found 'uniform'"),
+        ({"prior": "uniform"}, "prior must be one of gaussian, laplace, sparse: found 'uniform'"),
         ({"prior": "laplace", "method": "spectral"}, 'prior must be "gaussian" with method="spectral"'),
         ({"prior": "laplace", "method": "tap"}, 'prior must be "gaussian" with method="tap"'),
         ({"gamma": "large"}, "gamma must be a number: found 'large'"),

@@ -289,7 +289,12 @@ def test_couplings_writes_a_list_of_pairs(tmp_path):
     assert result.returncode == 0 and result.stderr == ""
     bm = bs.BoltzmannMachine("pseudolikelihood").fit(X)
     table = pd.read_csv(tmp_path / "J.csv")
-    assert list(table.columns) == ["i", "j", "name_i", "name_j", "J", "error"] and len(table) == 15
+    assert list(table.columns) == [*"ij", "name_i", "name_j", "J", "error", "probability", "edge"]
+    assert len(table) == 15
+    frame = bm.to_frame(fdr=0.05)
+    assert (
+        table.probability.to_numpy() == pytest.approx(frame.probability) and (table.edge == frame.edge).all()
+    )
     assert (table.name_i == [header[2 * i] for i in table.i]).all()
     assert table.J.to_numpy() == pytest.approx(bm.couplings_[table.i, table.j])
     assert table.error.to_numpy() == pytest.approx(bm.coupling_errors_[table.i, table.j])

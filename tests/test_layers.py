@@ -25,7 +25,10 @@ ROWS = [
     ["strength", "couplings"],
     ["weak", "diagnosis", "words", "check", "choice", "inference"],
     ["_surface", "calibration", "prediction"],
-    ["_estimator", "edges", "centrality", "empirical_bayes", "boltzmann_machine", "compare"],
+    [
+        *("_estimator", "edges", "centrality", "empirical_bayes", "boltzmann_machine"),
+        *("_columns", "_told", "_permutation", "differences", "comparison"),
+    ],
     ["io", "datasets", "plots"],
     ["experiments", "report"],
     ["cli"],

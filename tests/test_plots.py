@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
 from numpy.testing import assert_allclose
+from scipy.stats import norm
 
 import bayesing as bs
 from bayesing import plots
@@ -58,11 +59,22 @@ def machine(J, names=None, error=0.01):
         i, j = np.triu_indices(len(J), 1)
         order = np.argsort(-np.abs(J[i, j]), kind="stable")[:k]
         return [
-            Coupling(int(a), int(b), names[a], names[b], float(J[a, b]), error)
+            Coupling(
+                int(a),
+                int(b),
+                names[a],
+                names[b],
+                float(J[a, b]),
+                error,
+                float(norm.cdf(abs(J[a, b]) / error)),
+            )
             for a, b in zip(i[order], j[order], strict=True)
         ]
 
-    return SimpleNamespace(couplings_=J, names=lambda: names, strongest=strongest)
+    def edges():
+        return [c for c in strongest(len(J) ** 2) if c.probability > 0.95]
+
+    return SimpleNamespace(couplings_=J, names=lambda: names, strongest=strongest, edges=edges)
 
 
 def texts(ax):
@@ -343,12 +355,13 @@ def test_the_network_has_the_strongest_couplings(ax, senate):
     assert plots.coupling_network(ax, senate, k=12) is ax
     strongest = senate.strongest(12)
     names = {name for c in strongest for name in (c.name_i, c.name_j)}
+    there = {(c.i, c.j) for c in senate.edges()}
     assert {text.get_text() for text in ax.texts} == names
     place = {text.get_text(): text.xy for text in ax.texts}
     lines = ax.lines[:12][::-1]
     for line, c in zip(lines, strongest, strict=True):
         assert_allclose(line.get_xydata(), [place[c.name_i], place[c.name_j]])
-        assert (line.get_linestyle() == "-") == (abs(c.J) >= 2 * c.error)
+        assert (line.get_linestyle() == "-") == ((c.i, c.j) in there)
     widths = [line.get_linewidth() for line in lines]
     assert widths == sorted(widths, reverse=True)
 
@@ -372,7 +385,20 @@ def test_signs_and_doubts_are_told_apart(ax):
     weak, negative, strong = ax.lines[:3]
     assert weak.get_color() == strong.get_color() != negative.get_color()
     assert weak.get_linestyle() == "--" and strong.get_linestyle() == "-"
-    assert "within 2 errors" in texts(ax) and "0.9" in texts(ax)
+    assert "may be 0" in texts(ax) and "0.9" in texts(ax)
+
+
+def test_spins_without_a_line_are_drawn_unless_they_are_many(ax):
+    J = np.zeros((7, 7))
+    J[1, 4] = J[4, 1] = 0.5
+    plots.coupling_network(ax, machine(J))
+    assert {text.get_text() for text in ax.texts} == {f"x{i}" for i in range(7)}
+    assert len(ax.lines[-1].get_xdata()) == 7  # points
+    ax.clear()
+    wide = np.zeros((61, 61))
+    wide[1, 4] = wide[4, 1] = 0.5
+    plots.coupling_network(ax, machine(wide))
+    assert {text.get_text() for text in ax.texts} == {"x1", "x4"}
 
 
 @pytest.mark.parametrize("m", [2, 12, 60])

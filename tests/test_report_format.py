@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from bayesing.report.format import between, counted, listed, number, plain, plus_minus, rounded, share
+from bayesing.report.format import between, chance, counted, listed, number, plain, plus_minus, rounded, share
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,9 @@ def test_counts_and_lists():
 def test_reasons_in_print():
     assert plain("near the spin glass, 1 - gamma r = -12.08") == "near the spin glass, 1 − γr = −12.08"
     assert plain("pseudo-likelihood") == "pseudo-likelihood"
+
+
+def test_probabilities():
+    assert [chance(p) for p in (0.0, 0.004, 0.05, 0.5, 0.994, 0.996, 1.0)] == [
+        *("< 0.01", "< 0.01", "0.05", "0.50", "0.99", "> 0.99", "> 0.99")
+    ]

@@ -16,7 +16,7 @@ from bayesing.report import page as page_module
 from bayesing.report import tables
 from bayesing.report.analysis import analyse
 from bayesing.report.answer import answer
-from bayesing.report.format import between, plus_minus
+from bayesing.report.format import between, chance, plus_minus
 from bayesing.report.numbers import numbers
 from bayesing.report.page import CITATIONS, Provenance, page
 from bayesing.report.request import Choices, Source
@@ -74,12 +74,16 @@ def test_the_table_of_estimates(made):
     assert [len(row.cells) for row in alone.rows] == [1, 1, 1] and not alone.wide
 
 
-def test_the_table_has_the_strongest_couplings_by_name(made, html):
+def test_the_table_has_the_most_probable_edges_by_name(made, html):
     a = made.analysis
-    strongest = bs.BoltzmannMachine().fit(made.spins).strongest(tables.MOST_COUPLINGS)
+    edges = bs.BoltzmannMachine().fit(made.spins).edges(fdr=0.05)
+    false = sum(1 - c.probability for c in edges)
+    said = f"{len(edges)} edges can be told (false discovery rate 5%): {false:.1f} are expected"
+    assert f"{said} to have the other sign." in " ".join(answer(a))
     rows = [e.text.split() for e in html.all("tr") if "tbody" in e.parents]
-    for c in strongest:
-        expected = f"{a.names[c.i]} {a.names[c.j]} {plus_minus(c.J, c.error, True)}".split()
+    for c in edges[: tables.MOST_COUPLINGS]:
+        numbers = f"{plus_minus(c.J, c.error, True)} {chance(c.probability)}"
+        expected = f"{a.names[c.i]} {a.names[c.j]} {numbers}".split()
         assert [row for row in rows if "".join(row) == "".join(expected)]
 
 
@@ -140,7 +144,7 @@ def test_the_page_is_accessible(html):
     assert len(html.all("caption")) == len(html.all("table")) == 5
     assert all(e.at.get("scope") in ("row", "col") for e in html.all("th"))
     scrolled = {e.at["aria-label"] for e in html.all("div") if e.at.get("tabindex") == "0"}
-    assert scrolled == {"Estimates", "Held-out samples and the model"}
+    assert scrolled == {"Estimates", "The 20 most probable edges", "Held-out samples and the model"}
     ids = [e.at["id"] for e in html.elements if "id" in e.at]
     assert len(ids) == len(set(ids)) == 8 + 7
 

@@ -30,6 +30,7 @@ _HOME = {
     "InputError": "exceptions",
     "IsingModel": "ising",
     "LaplaceWarning": "exceptions",
+    "LeftOutWarning": "exceptions",
     "MissingCellsError": "exceptions",
     "NotConvergedWarning": "exceptions",
     "NotEquilibratedWarning": "exceptions",
@@ -44,6 +45,8 @@ _HOME = {
     "UnseenStatesWarning": "exceptions",
     "annealed_importance_sampling": "sampling.anneal",
     "as_spins": "spins",
+    "compare": "comparison",
+    "compare_groups": "comparison",
     "from_spike_trains": "io.spikes",
     "load_digits": "datasets",
     "load_senate109": "datasets",
@@ -65,6 +68,7 @@ __all__ = [
     "InputError",
     "IsingModel",
     "LaplaceWarning",
+    "LeftOutWarning",
     "MissingCellsError",
     "NotConvergedWarning",
     "NotEquilibratedWarning",
@@ -79,6 +83,8 @@ __all__ = [
     "UnseenStatesWarning",
     "annealed_importance_sampling",
     "as_spins",
+    "compare",
+    "compare_groups",
     "from_spike_trains",
     "load_digits",
     "load_senate109",
@@ -92,6 +98,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from .boltzmann_machine import BoltzmannMachine
+    from .comparison import compare, compare_groups
     from .datasets import SpinDataset, load_digits, load_senate109
     from .empirical_bayes import EmpiricalBayes
     from .exceptions import (
@@ -101,6 +108,7 @@ if TYPE_CHECKING:
         CheckWarning,
         InputError,
         LaplaceWarning,
+        LeftOutWarning,
         MissingCellsError,
         NotConvergedWarning,
         NotEquilibratedWarning,

@@ -138,12 +138,11 @@ def centrality(
 
     >>> import bayesing as bs
     >>> sim = bs.simulate(n_spins=20, n_samples=500, J=0.6, H=0.2, seed=0)
-    >>> bm = bs.BoltzmannMachine("likelihood").fit(sim.spins)
-    >>> found = centrality(zip(*bm.posterior(50)), bm.sample(1000, seed=0), bm.names())
+    >>> found = bs.BoltzmannMachine().fit(sim.spins).centrality(seed=0)
     >>> truth = np.abs(sim.couplings).sum(axis=0)
     >>> inside = (found.strength_interval[:, 0] < truth) & (truth < found.strength_interval[:, 1])
     >>> print(f"The intervals of {inside.sum()} strengths of 20 hold the truth.")
-    The intervals of 19 strengths of 20 hold the truth.
+    The intervals of 18 strengths of 20 hold the truth.
     """
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1: found {level!r}.")

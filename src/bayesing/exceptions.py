@@ -160,6 +160,10 @@ class NotSparseWarning(BayesingWarning):
     """The data do not show that some couplings are 0, and a prior of sparse couplings was not used."""
 
 
+class LeftOutWarning(BayesingWarning):
+    """Columns could not be compared between groups, and were left out."""
+
+
 class LaplaceWarning(BayesingWarning):
     """The condition under which the Laplace prior gives the Gaussian result does not hold."""
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..calibration import Interval
+    from ..check import Check
+    from ..differences import Comparison
     from ._shown import Shown, ShownCouplings
 
 
@@ -44,9 +46,32 @@ def couplings_as_json(found: ShownCouplings) -> dict[str, Any]:
     check, certificate = found.check, found.certificate
     return vars(found) | {
         "strongest": [edge._asdict() for edge in found.strongest],
-        "check": check and asdict(check) | _named(check, "gain", "passed", "sentence"),
+        "check": _check_as_json(check),
         "certificate": certificate and asdict(certificate) | _named(certificate, "passed", "agreed", "stays"),
     }
+
+
+def comparison_as_json(found: Comparison, sizes: tuple[int, int], fdr: float) -> dict[str, Any]:
+    """What differs between two groups: couplings, fields, overall strength, and the test if there is one."""
+    strength = found.strength
+    return {
+        "groups": found.groups,
+        "n_samples": sizes,
+        "n_spins": len(found.names),
+        "names": found.names,
+        "left_out": [each._asdict() for each in found.left_out],
+        "fdr": fdr,
+        "edges": [edge._asdict() for edge in found.edges(fdr)],
+        "fields": [each._asdict() for each in found.fields],
+        "strength": _named(strength, "J_a", "J_b", "value", "error") | {"interval": strength.interval()},
+        "test": found.test and asdict(found.test),
+        "checks": [_check_as_json(check) for check in found.checks],
+        "sentence": found.sentence,
+    }
+
+
+def _check_as_json(check: Check | None) -> dict[str, Any] | None:
+    return None if check is None else asdict(check) | _named(check, "gain", "passed", "sentence")
 
 
 def _named(record: object, *names: str) -> dict[str, Any]:

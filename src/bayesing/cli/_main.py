@@ -9,6 +9,7 @@ import click
 
 from .. import __version__
 from ._errors import plain_errors, plain_exit
+from .compare import compare
 from .couplings import couplings
 from .demo import demo
 from .fit import fit
@@ -35,7 +36,7 @@ def cli() -> None:
     """
 
 
-for command in (couplings, demo, fit, report, reproduce, simulate):
+for command in (compare, couplings, demo, fit, report, reproduce, simulate):
     cli.add_command(command)
 
 

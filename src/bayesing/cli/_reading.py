@@ -38,6 +38,14 @@ class Read(NamedTuple):
     notes: tuple[str, ...]
 
 
+class ReadGroups(NamedTuple):
+    """The data of a file by group, how they were written, and what is to be said of them."""
+
+    groups: dict[str, SpinStatistics]
+    encoding: str
+    notes: tuple[str, ...]
+
+
 def _rules() -> tuple[str, ...]:
     from ..io import RULES
 
@@ -108,6 +116,17 @@ def read(data: str, reading: Reading, batches: bool = False, aloud: bool = True)
         notes = (*notes, *on_copies(statistics.copies, statistics.names))
         _say(notes)
     return Read(statistics, found.encoding, notes)
+
+
+def read_by(data: str, by: str, reading: Reading) -> ReadGroups:
+    """The file ``data``, whose samples belong to groups by what stands in the column ``by``."""
+    from ..io import open_table, read_groups
+    from ..statistics import SpinStatistics
+
+    groups, notes = read_groups(open_table(data, reading.array), by, reading.missing, reading.drop_columns)
+    _say(notes)
+    found = {label: SpinStatistics.of(part) for label, part in groups.items()}
+    return ReadGroups(found, next((part.encoding for part in groups.values()), ""), notes)
 
 
 def read_batches(data: str, reading: Reading, rows: int) -> Read:

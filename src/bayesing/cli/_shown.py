@@ -58,7 +58,8 @@ class Shown:
 class ShownCouplings:
     """The strongest couplings, how they were found, and the size of the data; in the order of the JSON.
 
-    ``prior`` and ``gamma`` are None for methods without a prior, ``penalty`` for methods without a penalty.
+    ``prior`` and ``gamma`` are None for methods without a prior, ``penalty`` for methods without a penalty. Edges are
+    couplings that are there; so many of them are expected to be false.
     """
 
     method: str
@@ -68,6 +69,9 @@ class ShownCouplings:
     penalty: float | None
     n_spins: int
     n_samples: int
+    fdr: float
+    n_edges: int
+    expected_false_edges: float
     strongest: tuple[Coupling, ...]
     check: Check | None
     certificate: Certificate | None
@@ -105,8 +109,9 @@ def shown(answer: StrengthAnswer) -> Shown:
     )
 
 
-def shown_couplings(bm: BoltzmannMachine, n_samples: int) -> ShownCouplings:
+def shown_couplings(bm: BoltzmannMachine, n_samples: int, fdr: float) -> ShownCouplings:
     """What is shown of a fitted machine."""
+    edges = bm.edges(fdr)
     return ShownCouplings(
         method=bm.method_,
         reason=bm.reason_,
@@ -115,6 +120,9 @@ def shown_couplings(bm: BoltzmannMachine, n_samples: int) -> ShownCouplings:
         penalty=bm.penalty_,
         n_spins=bm.n_features_in_,
         n_samples=n_samples,
+        fdr=fdr,
+        n_edges=len(edges),
+        expected_false_edges=sum(1 - edge.probability for edge in edges),
         strongest=tuple(bm.strongest(STRONGEST)),
         check=bm.check_,
         certificate=bm.certificate_,

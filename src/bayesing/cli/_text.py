@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..calibration import Interval
+    from ..differences import Comparison
     from ._shown import Shown, ShownCouplings
 
 IN_TEXT = 3  # couplings in the text: a first impression, since all of them are in the file
@@ -64,7 +65,41 @@ def couplings_as_text(found: ShownCouplings, encoding: str) -> str:
         lines.append(f"  search   {found.certificate.sentence}")
     if found.check is not None:
         lines.append(f"  check    {found.check.sentence}")
+    pairs = found.n_spins * (found.n_spins - 1) // 2
+    wrong = "not to be there" if found.prior == "sparse" else "to have the other sign"
+    false = f", of which {found.expected_false_edges:.1f} are expected {wrong}" if found.n_edges else ""
+    lines.append(f"  edges    {found.n_edges} of {pairs} pairs (FDR {100 * found.fdr:g}%){false}")
     for k, edge in enumerate(found.strongest[:IN_TEXT]):
         title = "" if k else "largest"
         lines.append(f"  {title:9}{edge.J:+.4f} ± {edge.error:.4f}    {edge.name_i}, {edge.name_j}")
+    return "\n".join(lines)
+
+
+def comparison_as_text(found: Comparison, sizes: tuple[int, int], fdr: float) -> str:
+    """Which couplings differ most, by how much, and whether the overall strength does."""
+    (a, b), pairs, edges = found.groups, found.edge_flags(fdr), found.edges(fdr)
+    strength, fields = found.strength, found.differing_fields(fdr)
+    low, high = strength.interval()
+    lines = [
+        f"  groups   {a} ({sizes[0]} samples) minus {b} ({sizes[1]} samples), {len(found.names)} spins",
+        f"  differ   {len(edges)} of {len(pairs)} couplings, with {100 * fdr:.3g}% false ones expected among them",
+    ]
+    for k, edge in enumerate(edges[:IN_TEXT]):
+        title = "" if k else "likely"
+        lines.append(f"  {title:9}{edge.difference:+.4f} ± {edge.error:.4f}    {edge.name_i}, {edge.name_j}")
+    if any(each.error is not None for each in found.fields):
+        lines.append(f"  fields   {len(fields)} of {len(found.fields)} differ")
+        lines += [
+            f"           {each.difference:+.4f} ± {each.error:.4f}    {each.name}"
+            for each in fields[:IN_TEXT]
+        ]
+    lines.append(
+        f"  strength J = {strength.J_a:.4f} minus {strength.J_b:.4f}: {strength.value:+.4f}, with 90% confidence "
+        f"from {low:+.4f} to {high:+.4f}"
+    )
+    if found.test:
+        lines.append(
+            f"  test     that nothing differs: p = {found.test.p_value:.4f} by the largest difference, "
+            f"{found.test.p_value_strength:.4f} by the strength, from {found.test.permutations} permutations"
+        )
     return "\n".join(lines)

@@ -9,6 +9,7 @@ the place. ``docs/data.md`` has the rules.
 from __future__ import annotations
 
 from ._batches import batches_of, read_batches
+from ._groups import read_groups
 from ._memory import memory_available, memory_of
 from ._missing import RULES
 from ._open import open_table
@@ -27,6 +28,7 @@ __all__ = [
     "on_copies",
     "open_table",
     "read_batches",
+    "read_groups",
     "read_spins",
     "read_table",
 ]

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..packed import PackedSpins
 from ..spins import check_shape, varies
+from ..types import Flags
 from ._bits import Bits
 from ._codes import CodeFlags, Encoding
 from ._missing import Tally, check_rule, notes_on, settle
@@ -39,6 +40,13 @@ def read_table(
     table: Table, missing: str = "error", drop_columns: str | Sequence[str | int] = ()
 ) -> SpinData:
     """Read a file that :func:`open_table` has looked at; see :func:`read_spins`."""
+    return read_rows(table, missing, drop_columns)[0]
+
+
+def read_rows(
+    table: Table, missing: str, drop_columns: str | Sequence[str | int]
+) -> tuple[SpinData, Flags | None]:
+    """The same, and which rows of the file were kept; None if all were."""
     check_rule(missing)
     with naming(table.path):
         selection = select(table, drop_columns)
@@ -50,13 +58,16 @@ def read_table(
             selection.names,
             selection.notes,
         )
+        kept: Flags | None = None
         if encoding.has_missing:
             absent = PackedSpins.stacked([bits.absent(encoding.zero_is_missing) for bits in parts])
             del parts
             rows, names, said = _leave_out(rows, absent, selection, encoding, missing)
             notes += said
+            if missing == "drop-samples":
+                kept = np.asarray(~absent.words.any(axis=1))
         notes += on_constant_spins(~varies(rows), names)
-        return SpinData(rows, names, encoding.label, notes)
+        return SpinData(rows, names, encoding.label, notes), kept
 
 
 def _all_chunks(selection: Selection) -> tuple[list[Bits], CodeFlags]:

@@ -51,7 +51,7 @@ def select(table: Table, drop_columns: str | Sequence[str | int] = ()) -> Select
     """Leave out the columns named, those declared an index, and a first one that counts the rows, from 0 or 1."""
     if isinstance(drop_columns, str):
         drop_columns = next(csv.reader([drop_columns], skipinitialspace=True))
-    dropped = {j for name in drop_columns for j in _numbers_of(table, str(name).strip())}
+    dropped = {j for name in drop_columns for j in numbers_of(table, str(name).strip())}
     notes, counted = [], None
     for j in sorted(set(table.index) - dropped):
         notes.append(f"{table.column(j)} is an index of pandas and left out.")
@@ -87,13 +87,14 @@ def check_encoding(flags: CodeFlags, selection: Selection) -> Encoding:
     return encoding
 
 
-def _numbers_of(table: Table, name: str) -> list[int]:
+def numbers_of(table: Table, name: str, purpose: str = "to leave out") -> list[int]:
+    """Numbers of the columns with this name or, if there are none, of the column with this number from 1."""
     found = [j for j, other in enumerate(table.names or ()) if other == name]
     if not found and name.isdecimal() and 1 <= int(name) <= table.width:
         found = [int(name) - 1]
     if not found:
         has_names = f"found {listing([short(n) for n in table.names])}" if table.names else "found no names"
         raise InputError(
-            f"expected a column named {short(name)} to leave out, or a number from 1 to {table.width}, {has_names}."
+            f"expected a column named {short(name)} {purpose}, or a number from 1 to {table.width}, {has_names}."
         )
     return found

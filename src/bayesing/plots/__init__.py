@@ -4,6 +4,7 @@ They are drawn for light and for dark backgrounds, for readers who do not tell r
 width of a telephone.
 """
 
+from ._compared import compared_networks
 from ._couplings import coupling_matrix, order_of
 from ._evidence import evidence_curve, evidence_surface, recovery
 from ._network import coupling_network
@@ -12,6 +13,7 @@ from ._prediction import predicted_correlations
 from ._spectrum import correlation_spectrum
 
 __all__ = [
+    "compared_networks",
     "correlation_spectrum",
     "coupling_matrix",
     "coupling_network",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,9 +17,9 @@ from ..types import Array
 from ._couplings import order_of
 from ._style import background, name_of, note, sign_colours, size_in_points, text_colour
 
-_CLEAR = 2.0  # standard errors from 0 of a coupling that is not dashed
-_WIDEST = 4.5  # points, of the strongest coupling's line
-_THINNEST = 0.8  # points: still seen on paper
+_MOST_ALONE = 60  # spins up to which those without a line are drawn, too
+WIDEST = 4.5  # points, of the strongest coupling's line
+THINNEST = 0.8  # points: still seen on paper
 _DASHES = (0, (2, 1.2))  # in units of the line's width
 _LARGEST_FONT = 9.0  # points: the size of other text
 _SMALLEST_FONT = 5.5  # points: just readable
@@ -34,11 +34,13 @@ _FAR = 2.0  # typical distances beyond which spins do not repel each other: else
 def coupling_network(ax: Axes, bm: BoltzmannMachine, k: int = 40) -> Axes:
     """The k strongest couplings as lines between the names of their spins.
 
-    Width is strength, red is positive and blue negative, and couplings within two standard errors of 0 are dashed.
-    Couplings that are exactly 0 are left out. Where a spin stands says nothing but that coupled ones attract each
-    other: the layout is that of T. Fruchterman and E. Reingold (1991), and then names that overlap are moved apart.
+    Width is strength, red is positive and blue negative, and couplings that are not among the ``edges`` of the
+    machine are dashed. Couplings that are exactly 0 are left out. Up to 60 spins, those without a line are drawn,
+    too. Where a spin stands says nothing but that coupled ones attract each other: the layout is that of T.
+    Fruchterman and E. Reingold (1991), and then names that overlap are moved apart.
     """
-    return draw_network(ax, network_of(bm.strongest(k), size_in_points(ax)))
+    edges = {(edge.i, edge.j) for edge in bm.edges()}
+    return draw_network(ax, network_of(bm.strongest(k), size_in_points(ax), edges, bm.names()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,21 +52,34 @@ class Network:
     positions: Array  # a row for each spin
     font: float  # points
     frame: tuple[float, float]
+    there: Collection[tuple[int, int]] | None = (
+        None  # i, j of the couplings that are there; None is all of them
+    )
 
 
-def network_of(couplings: Sequence[Coupling], frame: tuple[float, float]) -> Network:
-    """Couplings that are not 0, and a place in the frame for each of their spins."""
+def network_of(
+    couplings: Sequence[Coupling],
+    frame: tuple[float, float],
+    there: Collection[tuple[int, int]] | None = None,
+    all_names: Sequence[str] = (),
+) -> Network:
+    """Couplings that are not 0, and a place in the frame for each of their spins.
+
+    ``there`` are the pairs of which it can be told, and ``all_names`` those of all spins, which have a place, too,
+    unless they are many.
+    """
     edges = tuple(c for c in couplings if c.J != 0)
     if not edges:
-        return Network((), {}, np.empty((0, 2)), _LARGEST_FONT, frame)
-    found = {spin: name for c in edges for spin, name in ((c.i, c.name_i), (c.j, c.name_j))}
+        return Network((), {}, np.empty((0, 2)), _LARGEST_FONT, frame, there)
+    found = dict(enumerate(all_names)) if len(all_names) <= _MOST_ALONE else {}
+    found |= {spin: name for c in edges for spin, name in ((c.i, c.name_i), (c.j, c.name_j))}
     names = {spin: name_of(found[spin], _LONGEST_NAME) for spin in sorted(found)}
     at = {spin: place for place, spin in enumerate(names)}
     J = np.zeros((len(names), len(names)))
     for c in edges:
         J[at[c.i], at[c.j]] = J[at[c.j], at[c.i]] = c.J
     font, boxes = _boxes(list(names.values()), np.array(frame))
-    return Network(edges, names, layout(J, boxes, np.array(frame)), font, frame)
+    return Network(edges, names, layout(J, boxes, np.array(frame)), font, frame, there)
 
 
 def draw_network(ax: Axes, network: Network) -> Axes:
@@ -80,19 +95,38 @@ def draw_network(ax: Axes, network: Network) -> Axes:
         ax.plot(
             *ends.T,
             color=positive if c.J > 0 else negative,
-            linewidth=max(_WIDEST * abs(c.J) / abs(network.edges[0].J), _THINNEST),
-            linestyle="-" if _clear(c) else _DASHES,
+            linewidth=max(WIDEST * abs(c.J) / abs(network.edges[0].J), THINNEST),
+            linestyle="-" if _is_there(c, network) else _DASHES,
             dash_capstyle="butt",
         )
+    draw_spins(ax, network)
+    _legend(ax, network)
+    return ax
+
+
+def draw_spins(ax: Axes, network: Network) -> None:
+    """Points and names, on top of the lines, in the frame of the network."""
     ax.plot(*network.positions.T, "o", color=text_colour(), markersize=3.5, zorder=3)
     halo = [withStroke(linewidth=2, foreground=background(ax))]
-    for name, (x, y) in zip(network.names.values(), network.positions, strict=True):
-        ax.annotate(name, (x, y), (0, 3), textcoords="offset points", ha="center", va="bottom",
-                    fontsize=network.font, path_effects=halo, zorder=4)  # fmt: skip
+    for name, (x, y), side in zip(network.names.values(), network.positions, _sides(network), strict=True):
+        ax.annotate(name, (x, y), (0, 3 * side), textcoords="offset points", ha="center",
+                    va="bottom" if side > 0 else "top", fontsize=network.font, path_effects=halo,
+                    zorder=4)  # fmt: skip
     ax.set_xlim(0, network.frame[0])
     ax.set_ylim(0, network.frame[1])
-    _legend(ax, network.edges)
-    return ax
+
+
+def _sides(network: Network) -> list[int]:
+    """Where names stand: above their points, 1, or below, -1, where fewer lines cross them there."""
+    at = {spin: place for place, spin in enumerate(network.names)}
+    crossed = np.zeros((len(at), 2), int)
+    half = np.array([len(name) for name in network.names.values()]) * _LETTER * network.font / 2
+    for c in network.edges:
+        for i, j in ((at[c.i], at[c.j]), (at[c.j], at[c.i])):
+            x, y = network.positions[j] - network.positions[i]
+            if abs(x) * network.font < half[i] * abs(y):  # it leaves the name through its long side
+                crossed[i, int(y < 0)] += 1
+    return [-1 if below < above else 1 for above, below in crossed.tolist()]
 
 
 def layout(J: Array, boxes: Array, frame: Array) -> Array:
@@ -162,20 +196,20 @@ def _boxes(names: list[str], frame: Array) -> tuple[float, Array]:
     return font, per_font * font
 
 
-def _clear(c: Coupling) -> bool:
-    return abs(c.J) >= _CLEAR * c.error
+def _is_there(c: Coupling, network: Network) -> bool:
+    return network.there is None or (c.i, c.j) in network.there
 
 
-def _legend(ax: Axes, edges: Sequence[Coupling]) -> None:
-    negative, positive = sign_colours(ax)
+def _legend(ax: Axes, network: Network) -> None:
+    negative, positive, edges = *sign_colours(ax), network.edges
     strongest = f"$|J_{{ij}}|$ = {abs(edges[0].J):.2g}"
-    handles = [Line2D([], [], color=text_colour(), linewidth=_WIDEST, label=strongest)]
+    handles = [Line2D([], [], color=text_colour(), linewidth=WIDEST, label=strongest)]
     if any(c.J > 0 for c in edges):
         handles.append(Line2D([], [], color=positive, linewidth=2, label="positive"))
     if any(c.J < 0 for c in edges):
         handles.append(Line2D([], [], color=negative, linewidth=2, label="negative"))
-    if not all(map(_clear, edges)):
-        label = "within 2 errors of 0"
+    if not all(_is_there(c, network) for c in edges):
+        label = "may be 0"
         handles.append(Line2D([], [], color=text_colour(), linewidth=2, linestyle=_DASHES, label=label))
     ax.legend(
         handles=handles,

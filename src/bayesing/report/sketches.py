@@ -15,6 +15,7 @@ from .analysis import Analysis
 from .answer import known
 from .couplings import STRONGEST, InferredCouplings
 from .drawing import SCHEMES, Draw, Size, frame_of
+from .format import counted
 
 _PLOT = (4.7, 3.7)  # inches: two side by side
 _MATRIX = (6.6, 7.0)  # inches: the width of the text
@@ -109,17 +110,28 @@ def _of_couplings(found: InferredCouplings, names: tuple[str, ...]) -> Iterator[
         )
     yield Sketch(
         "network",
-        _network(found, STRONGEST, _NETWORK),
-        "The strongest couplings. Lines are as wide as couplings are strong; dashed ones are within two standard "
-        "errors of 0.",
-        _network(found, _FEW_EDGES, _narrow(_NETWORK)),
+        _network(found, STRONGEST, _NETWORK, names),
+        f"{_most(found)}. Lines are as wide as couplings are strong"
+        + ("." if found.edges else "; dashed ones may be 0, or of the other sign."),
+        _network(found, _FEW_EDGES, _narrow(_NETWORK), ()),
         many=True,
     )
 
 
-def _network(found: InferredCouplings, edges: int, size: Size) -> View:
-    shown = found.strongest[:edges]
-    network = network_of(shown, frame_of(size))
+def _most(found: InferredCouplings) -> str:
+    """What the network shows, of how many."""
+    if not found.edges:
+        return "The strongest couplings, none of which is certain"
+    edges = counted(len(found.edges), "edge")
+    if len(found.shown) == len(found.edges):
+        return f"All {edges} that can be told" if len(found.edges) > 1 else "The one edge that can be told"
+    return f"The strongest {len(found.shown)} of {edges} that can be told"
+
+
+def _network(found: InferredCouplings, edges: int, size: Size, names: tuple[str, ...]) -> View:
+    shown = found.shown[:edges]
+    there = {(edge.i, edge.j) for edge in found.edges}
+    network = network_of(shown, frame_of(size), there, names)
     return View(partial(draw_network, network=network), size, seen.network_seen(shown))
 
 
