@@ -241,6 +241,18 @@ def test_no_couplings_no_edges():
     assert found.edges() == [] and found.edge_probabilities_.max() < 0.5
 
 
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_all_numbers_are_finite_where_there_are_no_couplings(seed):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bs.BayesingWarning)
+        found = sparse(bs.simulate(n_spins=6, n_samples=300, J=0.0, seed=seed).spins)
+    for numbers in (found.couplings_, found.coupling_errors_, found.fields_, found.edge_probabilities_):
+        assert np.isfinite(numbers).all()
+    assert (found.coupling_errors_[np.triu_indices(6, 1)] > 0).all() and np.isfinite(
+        found.false_sign_rates_
+    ).all()
+
+
 def test_rare_positive_blocks():
     """Items that are rarely active, in blocks: positive couplings are told from none, and none is negative."""
     J = np.kron(np.eye(4), np.full((5, 5), 0.35))

@@ -55,7 +55,7 @@ from ..mixture import MixturePosterior, best_normal, grid, learn_edges, learn_gr
 from ..statistics import SpinStatistics
 from ..threads import Run, workers
 from ..types import Array, Spins
-from ._method import DenseCouplings, Strength, embed, field_errors
+from ._method import DenseCouplings, Strength, embed, field_errors, no_couplings
 from ._search import objective, search, symmetric, tolerance_of
 
 if TYPE_CHECKING:
@@ -161,13 +161,17 @@ def sparse_couplings(stats: SpinStatistics, strength: Strength) -> SparseCouplin
     Couplings of constant spins are 0, with the deviation of the prior, and are not there.
     """
     n, varying = stats.n, stats.varying
+    if 0 < strength.gamma < _LEAST_GAMMA:
+        strength = strength._replace(gamma=_LEAST_GAMMA)
     warnings: tuple[Warning, ...]
     with workers() as run:
         found = fit_sparse(stats.kept.spins(), n / max(strength.gamma, _LEAST_GAMMA), run)
+    if found.is_dense and strength.gamma == 0:
+        none = no_couplings(stats, strength, math.inf)
+        zero = np.zeros_like(found.size.b)
+        return SparseCouplings(**vars(none), **found.knowledge_of(stats, zero, np.ones_like(zero)))
     if found.is_dense:
         J, variances, b, of_fields = found.first
-        if strength.gamma == 0:
-            J = np.zeros_like(J)
         errors = np.sqrt(variances)
         known = found.knowledge_of(stats, J, errors)
         gamma, warnings = strength, (not_sparse(found),)
