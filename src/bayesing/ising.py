@@ -132,6 +132,14 @@ class _Enumeration(NamedTuple):
     log_partition: float
 
 
+def symmetric(upper: Floats, n: int) -> Floats:
+    """The matrix with these entries above the diagonal, row by row."""
+    J = np.zeros((n, n))
+    J[np.triu_indices(n, 1)] = upper
+    J += J.T.copy()
+    return J
+
+
 def all_states(n: int) -> Floats:
     """All 2^n states of n spins, a row each."""
     bits = np.arange(2**n)[:, None] >> np.arange(n) & 1

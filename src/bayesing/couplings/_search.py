@@ -18,6 +18,7 @@ import numpy as np
 import scipy
 
 from ..conditionals import middle_of_fields, total_and_slope
+from ..ising import symmetric
 from ..types import Array, Spins
 
 #: A function of the variables, and its gradient.
@@ -53,14 +54,6 @@ def objective(spins: Spins, penalty: float = 0.0) -> Objective:
         return float(value) / N, gradient / N
 
     return function
-
-
-def symmetric(upper: Array, n: int) -> Array:
-    """The matrix with these entries above the diagonal, row by row."""
-    J = np.zeros((n, n))
-    J[np.triu_indices(n, 1)] = upper
-    J += J.T.copy()
-    return J
 
 
 def search(function: Objective, x: Array, tolerance: float, bounded: int = 0) -> tuple[Array, float]:

@@ -51,12 +51,13 @@ import scipy
 
 from ..conditionals import curvature, fields_of, middle_of_fields, slope
 from ..exceptions import NotConvergedWarning, NotSparseWarning
+from ..ising import symmetric
 from ..mixture import MixturePosterior, best_normal, grid, learn_edges, learn_grid, mixed
 from ..statistics import SpinStatistics
 from ..threads import Run, workers
 from ..types import Array, Spins
 from ._method import DenseCouplings, Strength, embed, field_errors, no_couplings
-from ._search import objective, search, symmetric, tolerance_of
+from ._search import objective, search, tolerance_of
 
 if TYPE_CHECKING:
     from ..sampling._gibbs import Single

@@ -54,12 +54,13 @@ import numpy as np
 
 from ..conditionals import curvature, fields_of, middle_of_fields
 from ..exceptions import NotConvergedWarning
+from ..ising import symmetric
 from ..priors import xi
 from ..statistics import SpinStatistics
 from ..threads import threads_for
 from ..types import Array, Spins
 from ._method import CouplingMethod, CouplingOptions, DenseCouplings, embed, field_errors, no_couplings
-from ._search import objective, search, symmetric, tolerance_of
+from ._search import objective, search, tolerance_of
 from ._sparse import sparse_couplings
 
 _LARGEST_SLOPE = 1e-1  # per sample, times sqrt(N): ten times what the search stops at

@@ -22,6 +22,7 @@ from functools import partial
 
 import numpy as np
 
+from ..ising import symmetric
 from ..mixture import MixturePosterior, mixed
 from ..types import Array
 from .newton import Pair
@@ -36,7 +37,7 @@ class Sparse:
     def __init__(self, known: MixturePosterior, b: Array) -> None:
         self.known = known
         self.site = self.used = known.site()
-        self.start: Pair = (_symmetric(known.mean, len(b)), b)
+        self.start: Pair = (symmetric(known.mean, len(b)), b)
         self.started = True
 
     def refuse(self) -> None:
@@ -48,7 +49,7 @@ class Sparse:
     ) -> Pair:
         """Couplings and fields at the mode; then sites are made anew."""
         self.used = self.site
-        tau, nu = (_symmetric(part, len(J)) for part in self.used)
+        tau, nu = (symmetric(part, len(J)) for part in self.used)
         found = quadratic.mode(G, g, J, b, start, partial(_shrunk, tau, nu))
         if self.started:
             self._learn(found[0][np.triu_indices(len(J), 1)])
@@ -61,16 +62,10 @@ class Sparse:
 
     def pull(self, J: Array, gamma: float) -> Array:
         """The slope of the log prior, by the sites of the last mode."""
-        tau, nu = (_symmetric(part, len(J)) for part in self.used)
+        tau, nu = (symmetric(part, len(J)) for part in self.used)
         return nu - tau * J
 
 
 def _shrunk(tau: Array, nu: Array, moved: Array, t: Array) -> Array:
     """Couplings after a step of these lengths, under sites."""
     return np.asarray((moved + t * nu) / (1 + t * tau))
-
-
-def _symmetric(upper: Array, n: int) -> Array:
-    J = np.zeros((n, n))
-    J[np.triu_indices(n, 1)] = upper
-    return J + J.T
