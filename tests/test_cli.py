@@ -327,6 +327,7 @@ def test_couplings_for_machines(tmp_path, monkeypatch):
     answer = json.loads(result.stdout, parse_constant=pytest.fail)
     bm = bs.BoltzmannMachine("pseudolikelihood").fit(pd.DataFrame(X, columns=list("abcde")))
     strongest = [edge._asdict() for edge in bm.strongest(10)]
+    edges = bm.edges(fdr=0.05)
     assert answer == {
         "method": "pseudolikelihood",
         "reason": "as asked",
@@ -335,6 +336,9 @@ def test_couplings_for_machines(tmp_path, monkeypatch):
         "penalty": pytest.approx(bm.penalty_),
         "n_spins": 5,
         "n_samples": 70,
+        "fdr": 0.05,
+        "n_edges": len(edges),
+        "expected_false_edges": pytest.approx(sum(1 - edge.probability for edge in edges)),
         "strongest": [pytest.approx(edge) for edge in strongest],
         "check": {name: pytest.approx(value) for name, value in asdict(bm.check_).items()}
         | {"gain": pytest.approx(bm.check_.gain), "passed": True, "sentence": bm.check_.sentence},

@@ -173,6 +173,8 @@ class StrengthSituation:
         """
         if not self.in_glass or self.options.mean_coupling or self.stats.rows is None:
             return False
+        if self.stats.N < self.stats.n:  # regressions give too small a J then
+            return False
         found = self.fit("inversion" if self.inverts else "spectral")
         with threads_for(self.stats.n):
             few = regressions.fit_pseudolikelihood(self.stats, _FOR_RUNAWAY, 0)
@@ -220,7 +222,7 @@ STRENGTH: tuple[Rule[StrengthSituation], ...] = (
     ),
     Rule(
         f"the $J$ of the rules below lies in the spin glass, and is more than {RUNAWAY:g} times the $J$ of "
-        f"{_FOR_RUNAWAY} regressions; not with a mean coupling, nor where rows were not kept",
+        f"{_FOR_RUNAWAY} regressions; from $N = n$ on, not with a mean coupling, nor where rows were not kept",
         "pseudolikelihood",
         lambda s: s.runs_away,
         lambda s: "deep in the spin glass, where the others run away",
@@ -370,9 +372,7 @@ CHEAP: tuple[Rule[CouplingSituation], ...] = (
         "a Laplace or a sparse prior",
         "pseudolikelihood",
         lambda s: s.prior != "gaussian",
-        lambda s: (
-            f"the method for a {s.prior.replace('l', 'L', 1) if s.prior == 'laplace' else s.prior} prior"
-        ),
+        lambda s: f"the method for a {s.prior.replace('laplace', 'Laplace')} prior",
     ),
     Rule(
         f"more than {MOST_SPINS} spins",

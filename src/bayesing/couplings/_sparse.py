@@ -359,14 +359,14 @@ class _Rows:
 
     def _diagonal(self, f: Array, tau: Array) -> _Messages:
         """The same in O(N n^2)."""
-        w0, V = curvature(f), 1 / tau_with(tau)
+        w0, V = curvature(f), 1 / _to_divide_by(tau)
         r = np.zeros_like(tau)
         for _ in range(4):
             np.fill_diagonal(V, 0.0)
             w = w0 / (1 + w0 * V.sum(axis=1) / 2)
             total = w.sum(axis=0)[:, None]
             r = np.maximum((w.T @ self.z**2 - (w.T @ self.z) ** 2 / total) / 2, 1e-9)
-            V = 1 / (r + r.T + tau_with(tau))
+            V = 1 / (r + r.T + _to_divide_by(tau))
         np.fill_diagonal(r, 0.0)
         np.fill_diagonal(V, 0.0)
         U = 1 - self.s * np.tanh(f)  # (s_i - tanh f_i) s_i
@@ -375,7 +375,7 @@ class _Rows:
         return _Messages(r, 1 / (w0.sum(axis=0) + 1) + V @ self.d**2, G / np.outer(size, size))
 
 
-def tau_with(tau: Array) -> Array:
+def _to_divide_by(tau: Array) -> Array:
     """Precisions with a 1 on the diagonal, to divide by."""
     return tau + np.eye(len(tau))
 
