@@ -1,4 +1,4 @@
-"""How far from the truth is each method? Equilibrated data, n = 300, over (J, H, N); an estimated 4 hours on 2 cores.
+"""How far from the truth is each method? Equilibrated data, n = 300, over (J, H, N); 2.3 hours on 2 busy cores.
 
     python benchmarks/accuracy.py FOLDER [--jobs 1] [--quick]
 
