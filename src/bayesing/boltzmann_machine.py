@@ -67,8 +67,8 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
     gamma_ : float or None
         Strength of the prior; :class:`EmpiricalBayes` tells that of the couplings. None for methods without a prior.
     penalty_ : float or None
-        Of lambda/2 sum J_ij^2 or, for the Laplace prior, lambda sum |J_ij|: n/gamma or sqrt(2n/gamma) for the
-        likelihood, and twice that for the pseudo-likelihood.
+        Of half the squares J_ij^2 or, for the Laplace prior, of absolute values: n/gamma or sqrt(2n/gamma) for
+        the likelihood, and twice that for the pseudo-likelihood.
     model_ : IsingModel
         Couplings and fields as a model.
     method_, reason_ : str
