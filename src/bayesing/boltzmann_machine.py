@@ -44,7 +44,7 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
     gamma : "auto" or float
         Strength of the couplings. "auto" infers it by the method's own evidence.
     random_state : int, Generator or None
-        Of methods that draw random numbers, or look at some of many spins. None is a fixed choice.
+        Of methods that draw random numbers. None is a fixed choice.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
     check_ : bayesing.check.Check or None
         Whether samples of the model look like the data (``passed``), and a ``sentence``. None beyond 5000 spins.
     certificate_ : bayesing.learning.certificate.Certificate or None
-        Of the true likelihood: whether its search has arrived.
+        Whether the search of the true likelihood has arrived.
     gamma_ : float or None
         Strength of the prior; :class:`EmpiricalBayes` tells that of the couplings. None for methods without a prior.
     penalty_ : float or None
