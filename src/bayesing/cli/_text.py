@@ -66,7 +66,7 @@ def couplings_as_text(found: ShownCouplings, encoding: str) -> str:
     if found.check is not None:
         lines.append(f"  check    {found.check.sentence}")
     pairs = found.n_spins * (found.n_spins - 1) // 2
-    wrong = "not to be there" if found.prior == "sparse" else "to have the other sign"
+    wrong = "to be false" if found.prior == "sparse" else "to have the other sign"
     false = f", of which {found.expected_false_edges:.1f} are expected {wrong}" if found.n_edges else ""
     lines.append(f"  edges    {found.n_edges} of {pairs} pairs (FDR {100 * found.fdr:g}%){false}")
     for k, edge in enumerate(found.strongest[:IN_TEXT]):

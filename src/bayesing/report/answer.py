@@ -180,7 +180,7 @@ def _edges_sentence(a: Analysis) -> Iterable[str]:
     found = a.couplings
     if found is None or a.n < 3:
         return
-    kind = "not to be there" if found.is_sparse else "to have the other sign"
+    kind = "to be false" if found.is_sparse else "to have the other sign"
     if not found.edges:
         clear = "is clearly there" if found.is_sparse else "has a clear sign"
         yield f"No coupling {clear}, if a share of {100 * FDR:g}% may be false."
