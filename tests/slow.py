@@ -206,3 +206,38 @@ class Posterior:
         options = {"maxiter": 10_000, "maxfun": 100_000, "ftol": 1e-15, "gtol": 1e-7}
         found = minimize(cost, np.zeros(size + pairs), jac=True, bounds=bounds, options=options)
         return found.x[:size] - np.append(found.x[size:], np.zeros(self.n))
+
+
+class ObservedPosterior(Posterior):
+    """The same for rows with missing cells, 0 in ``X``: what is missing is summed over, row by row."""
+
+    def __init__(self, X, gamma):
+        X = np.asarray(X)
+        n, counts = X.shape[1], (X != 0).sum(axis=0)
+        pairs = n * (n - 1) // 2
+        super().__init__(np.append(np.zeros(pairs), X.sum(axis=0) / counts), len(X), n, gamma)
+        m = X.sum(axis=0) / (counts + 1)
+        self.prior_mode = np.append(np.zeros(pairs), np.arctanh(m) - m)
+        spins = np.array(list(product([-1, 1], repeat=n)))
+        self.fits = [self.states[((row == 0) | (spins == row)).all(axis=1)] for row in X]
+
+    def smooth(self, theta):
+        """For one theta."""
+        shown = sum(logsumexp(states @ theta) for states in self.fits)
+        off = theta - self.prior_mode
+        return shown - self.N * logsumexp(self.states @ theta) - off @ self.precision @ off / 2
+
+    def _rows(self, theta):
+        """Means and covariances of the features of each row, given what it shows."""
+        for states in self.fits:
+            p = np.exp(states @ theta - logsumexp(states @ theta))
+            mean = p @ states
+            yield mean, (states.T * p) @ states - np.outer(mean, mean)
+
+    def slope(self, theta):
+        shown = sum(mean for mean, _ in self._rows(theta))
+        model = self.N * self.probabilities(theta) @ self.states
+        return shown - model - self.precision @ (theta - self.prior_mode)
+
+    def curvature(self, theta):
+        return super().curvature(theta) - sum(covariance for _, covariance in self._rows(theta))

@@ -43,6 +43,7 @@ REPORT = [
 LEARNING = [
     "population",
     "phases",
+    "clamped",
     "newton",
     "stiff",
     "quadratic",

@@ -123,7 +123,7 @@ def no_couplings(stats: SpinStatistics, strength: Strength, penalty: float | Non
     n = stats.n
     errors = np.full((n, n), math.sqrt(strength.expected / n))
     np.fill_diagonal(errors, 0.0)
-    fields = fields_of(stats.sums, stats.N)
+    fields = fields_of(stats.sums, stats.counts)
     return DenseCouplings(np.zeros((n, n)), errors, fields, penalty, strength=strength)
 
 
@@ -132,7 +132,7 @@ def field_errors(stats: SpinStatistics, of_varying: Array, unknown: float) -> Ar
 
     The data say nothing of couplings of constant spins, and fields make up for them.
     """
-    variances = 1 / (stats.N * curvature(fields_of(stats.sums, stats.N)) + 1)
+    variances = 1 / (stats.counts * curvature(fields_of(stats.sums, stats.counts)) + 1)
     variances[stats.varying] = of_varying**2
     within = np.zeros((len(of_varying), len(of_varying)))
     unknowns = embed(within, stats.varying, stats.n, unknown**2)

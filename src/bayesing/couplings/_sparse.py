@@ -42,7 +42,7 @@ uncertain about f_i: :math:`O(N n^2)`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -256,6 +256,37 @@ def fit_sparse(spins: Spins, lam: float, run: Run) -> SparseFit:
         edge_gain=edges.log_likelihood - normal,
         change=change,
         steps=step + 1,
+    )
+
+
+def fit_completed(
+    completions: list[Spins], J: Array, left: Array, d: Array, lam: float, run: Run
+) -> SparseFit:
+    r"""The same for rows with missing cells, from draws of them under couplings J (pairs i < j), averaged.
+
+    Of the precision q that complete rows have, the share ``left`` is left. Completed rows have the slope of what the
+    cells that are there say, at J: :math:`q (b - J)` of complete rows is :math:`q_{\text{left}} (b_{\text{left}} - J)`.
+    M draws leave a noise of :math:`(1 - \text{left})/(M q \, \text{left}^2)`. Fields are centred at d.
+    """
+    fits = [fit_sparse(spins, lam, run) for spins in completions]
+    told, q, of_fields = (
+        np.mean([part(fit) for fit in fits], axis=0)
+        for part in (lambda fit: fit.size.b, lambda fit: fit.size.q, lambda fit: fit.of_fields)
+    )
+    told = J + (told - J) / left
+    q = left * q / (1 + (1 - left) / (len(fits) * left))
+    size, edges = learn_grid(told, q, grid()).given(told, q), learn_edges(told, q).given(told, q)
+    normal, couplings = best_normal(told, q), symmetric(size.mean, len(d))
+    b = [fit.b + couplings @ (d - spins.mean(axis=0)) for fit, spins in zip(fits, completions, strict=True)]
+    return replace(
+        fits[0],
+        size=size,
+        edges=edges,
+        b=np.mean(b, axis=0),
+        of_fields=of_fields / left.mean(),
+        gain=size.log_likelihood - normal,
+        edge_gain=edges.log_likelihood - normal,
+        change=max(fit.change for fit in fits),
     )
 
 

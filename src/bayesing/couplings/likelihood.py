@@ -11,6 +11,9 @@ reach for more than 20 spins, so that chains give the slopes (:mod:`bayesing.lea
 which sees conditionals alone, has no such trouble, and no idea of the weight of states that the data never visit;
 this one reproduces means and correlations.
 
+**Missing cells**, if there are any, are summed over: the likelihood is that of the cells that are there
+(:mod:`bayesing.learning.clamped`), and the errors are those of what they tell.
+
 gamma, if it is not given, is that of the evidence, from a few draws of the posterior, and so nearly the same as by
 :mod:`bayesing.strength.likelihood`, which takes more of them. Where the draws run away it is that of the mode.
 
@@ -34,7 +37,7 @@ from ..mixture import learn_edges
 from ..priors import xi
 from ..statistics import SpinStatistics
 from ..threads import Run, workers
-from ..types import Array, Indices
+from ..types import Array, Heard, Indices
 from ._method import (
     CouplingMethod,
     CouplingOptions,
@@ -45,10 +48,11 @@ from ._method import (
     field_errors,
     no_couplings,
 )
-from ._sparse import SparseCouplings, SparseFit, fit_sparse, knowledge, matrix_of, not_sparse
+from ._sparse import SparseCouplings, SparseFit, fit_completed, fit_sparse, knowledge, matrix_of, not_sparse
 
 if TYPE_CHECKING:
     from ..learning.certificate import Certificate
+    from ..learning.clamped import Clamped
     from ..learning.mode import Mode
     from ..learning.phases import Data, Free
     from ..learning.quadratic import Shape
@@ -57,6 +61,7 @@ _DRAWN = "gaussian"  # the prior under which draws are made
 _BETWEEN = 4  # steps from one draw to the next
 _MOST_TRIES = 3  # to come as near to the data as is aimed at
 _GAMMA = 0.3  # of the Gaussian prior from which a sparse one is found
+_COMPLETIONS = 3  # draws of missing cells that it is found from
 _AIM = 0.4  # standard errors, less than the certificate asks for
 
 
@@ -72,9 +77,10 @@ class LikelihoodCouplings(DenseCouplings):
     """Couplings and fields at the mode, and how well they reproduce the data."""
 
     certificate: Certificate
-    data: Data  # of the spins that vary
+    data: Data  # of the spins that vary, at the mode
     mode: Mode
     varying: Indices
+    incomplete: SpinStatistics | None = None  # these spins, where cells are missing
 
     def posterior(self, n_draws: int, seed: Seed = None) -> PosteriorDraws:
         """Draws of couplings and fields under a Gaussian prior.
@@ -82,12 +88,14 @@ class LikelihoodCouplings(DenseCouplings):
         Couplings of constant spins are their prior's. Of a spin's field and these couplings the data know the sum b
         alone: the field makes up for the couplings.
         """
+        from ..learning.clamped import observed
         from ..learning.posterior import draw_posterior
 
         n, kept = len(self.fields), np.ix_(self.varying, self.varying)
-        first, second = seed_sequence(seed).spawn(2)
+        first, second, third = seed_sequence(seed).spawn(3)
+        source = self.data if self.incomplete is None else observed(self.incomplete, third)
         with workers() as run:
-            drawn = draw_posterior(self.data, self.mode, n, first, run, n_draws, _BETWEEN)
+            drawn = draw_posterior(source, self.mode, n, first, run, n_draws, _BETWEEN)
         if drawn.drifted:
             text = "The draws have left the data: they moved to states that the data never show. Do not use them."
             warnings.warn(NotConvergedWarning(text), stacklevel=3)
@@ -134,9 +142,9 @@ def _fields_of_constants(N: int, shape: tuple[int, int], rng: np.random.Generato
 
 def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> DenseCouplings:
     """The mode at the strength of the options, or at the one that it infers itself."""
-    from ..learning.errors import posterior_errors  # where they are needed, for kernels take time to load
+    from ..learning.clamped import observed  # where they are needed, for kernels take time to load
+    from ..learning.errors import posterior_errors
     from ..learning.newton import LEAST_GAMMA
-    from ..learning.phases import Data
     from ..learning.posterior import information
     from ..learning.quadratic import Laplace
     from ..learning.sparse import Sparse
@@ -144,15 +152,16 @@ def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> DenseCoupl
     n, given = stats.n, options.strength
     if given and len(stats.varying) < 2:
         return no_couplings(stats, given)
-    data, gamma = Data.of(stats.kept), given.gamma if given else None
+    seeds = _Seeds.of(options.seed)
+    source, gamma = observed(stats.kept, seeds.clamped), given.gamma if given else None
     shape: Laplace | Sparse | None = Laplace(n) if options.prior == "laplace" else None
     first: SparseFit | None = None
     with workers() as run:
         if options.prior == "sparse":
-            first = _first(stats, run)
+            first = _first(stats, source, seeds.first, run)
             if not first.is_dense:
                 shape, gamma = Sparse(first.size, first.b), n * first.size.mean_square
-        mode, certificate, free = _find(stats, data, gamma, shape, options, run)
+        mode, certificate, data, free = _find(stats, source, gamma, shape, options.progress, seeds, run)
         if gamma is None and mode.gamma <= 1.01 * LEAST_GAMMA:
             none = no_couplings(stats, Strength(0.0, _error_at_zero(mode, n)), math.inf)
             return none if first is None else SparseCouplings(**vars(none), **_dense(stats, first, none))
@@ -160,7 +169,7 @@ def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> DenseCoupl
     if options.progress:
         options.progress(1.0, 1.0)
     unknown, extra = math.sqrt(mode.gamma / n), _warnings(stats.N, mode, certificate)
-    fields = fields_of(stats.sums, stats.N)
+    fields = fields_of(stats.sums, stats.counts)
     fields[stats.varying] = mode.h
     found = LikelihoodCouplings(
         matrix=embed(mode.J, stats.varying, n),
@@ -174,6 +183,7 @@ def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> DenseCoupl
         data=data,
         mode=mode,
         varying=stats.varying,
+        incomplete=stats.kept if stats.missing else None,
     )
     if first is None:
         return found
@@ -194,14 +204,28 @@ def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> DenseCoupl
     return SparseLikelihoodCouplings(**vars(changed), **known)
 
 
-def _first(stats: SpinStatistics, run: Run) -> SparseFit:
-    """What expectation propagation on the pseudo-likelihood finds, from which that on the likelihood goes on."""
+def _first(
+    stats: SpinStatistics, source: Data | Clamped, seed: np.random.SeedSequence, run: Run
+) -> SparseFit:
+    """What expectation propagation on the pseudo-likelihood finds, from which that on the likelihood goes on.
+
+    Rows with missing cells are completed under the mode of a Gaussian prior.
+    """
+    from ..learning.mode import find_mode
+    from ..learning.phases import Data
+
     if stats.rows is None:
         raise InputError(
             Setting("prior", "sparse"),
             " needs all rows at once: found sums and products alone, of data that were read in batches.",
         )
-    return fit_sparse(stats.kept.spins(), stats.n / _GAMMA, run)
+    lam = stats.n / _GAMMA
+    if isinstance(source, Data):
+        return fit_sparse(stats.kept.spins(), lam, run)
+    mode, _ = find_mode(source, None, stats.n, seed, run)
+    upper = np.triu_indices(len(mode.h), 1)
+    left = source.averaged(mode.J, mode.h, run).left[upper]
+    return fit_completed(source.completed(_COMPLETIONS), mode.J[upper], left, source.d, lam, run)
 
 
 def _dense(stats: SpinStatistics, first: SparseFit, found: DenseCouplings) -> dict[str, Any]:
@@ -211,37 +235,53 @@ def _dense(stats: SpinStatistics, first: SparseFit, found: DenseCouplings) -> di
     return first.knowledge_of(stats, J, errors)
 
 
+class _Seeds(NamedTuple):
+    """What is random, each with a seed of its own."""
+
+    search: np.random.SeedSequence
+    checks: list[np.random.SeedSequence]
+    again: np.random.SeedSequence
+    clamped: np.random.SeedSequence
+    first: np.random.SeedSequence
+
+    @classmethod
+    def of(cls, seed: Seed) -> _Seeds:
+        search, *checks, again, clamped, first = seed_sequence(seed).spawn(4 + _MOST_TRIES)
+        return cls(search, checks, again, clamped, first)
+
+
 def _find(
     stats: SpinStatistics,
-    data: Data,
+    source: Data | Clamped,
     gamma: float | None,
     shape: Shape | None,
-    options: CouplingOptions,
+    progress: Heard | None,
+    seeds: _Seeds,
     run: Run,
-) -> tuple[Mode, Certificate, Free]:
-    """The mode whose samples are nearest to the data, of a few tries, with its certificate and these samples."""
+) -> tuple[Mode, Certificate, Data, Free]:
+    """The mode whose samples are nearest to the data, of a few tries, with its certificate, the data, these samples."""
     from ..learning.certificate import certify
     from ..learning.mode import find_mode, go_on
 
-    n, progress = stats.n, options.progress
-    search, *checks, again = seed_sequence(options.seed).spawn(2 + _MOST_TRIES)
+    n = stats.n
 
     def heard(share: float) -> None:
         if progress:
             progress(0.9 * share, 1.0)
 
-    mode, learner = find_mode(data, gamma, n, search, run, shape, heard)
-    tries: list[tuple[Mode, Certificate, Free]] = []
-    for check in checks:
+    mode, learner = find_mode(source, gamma, n, seeds.search, run, shape, heard)
+    tries: list[tuple[Mode, Certificate, Data, Free]] = []
+    for check in seeds.checks:
         pull = shape.pull(mode.J, mode.gamma) if shape else -n / mode.gamma * mode.J
-        tries.append((mode, *certify(data, mode.J, mode.h, pull, check, run, stats.kept.active)))
-        found = tries[-1][1]
+        data = source.averaged(mode.J, mode.h, run)
+        found, free = certify(data, mode.J, mode.h, pull, check, run, stats.kept.active)
+        tries.append((mode, found, data, free))
         if found.within(_AIM) and found.agreed:
             break
         if mode.settled and found.agreed:
             mode = go_on(learner, mode, shape)
         elif len(tries) == 1:  # lost: another way may lead there
-            mode, learner = find_mode(data, gamma, n, again, run, shape)
+            mode, learner = find_mode(source, gamma, n, seeds.again, run, shape)
         else:
             break
     return min(tries, key=lambda found: found[1].means + found[1].pairs)
@@ -297,5 +337,6 @@ METHOD = CouplingMethod(
     least_samples=4,
     priors=("gaussian", "laplace", "sparse"),
     infers_strength=True,
+    uses_missing=True,
     holds="data of any kind, up to some hundred spins: means and correlations are reproduced, or it says so",
 )

@@ -167,10 +167,10 @@ def certify(
         largest_pair=float(np.abs(missing).max(initial=0)),
         noise_means=_rms(noise_means),
         noise_pairs=_rms(noise_pairs),
-        pull_means=_rms((d - free.m) / of_means),
+        pull_means=_rms((data.mean - free.m) / of_means),
         pull_pairs=_rms(pulled),
         active=float((n + free.m.sum()) / 2),
-        active_in_data=float((n + d.sum()) / 2),
+        active_in_data=float((n + data.mean.sum()) / 2),
         unseen=unseen,
         far=far,
     )

@@ -52,7 +52,7 @@ from .newton import (
     slowness,
     step,
 )
-from .phases import Data, Free
+from .phases import Data, Free, Source
 from .population import Population, worth
 from .posterior import draw_posterior
 from .quadratic import Quadratic, Shape
@@ -95,9 +95,10 @@ class Mode(Place):
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """Samples of a model: in halves, as a whole, and the exponents (times, chains) of each group."""
+    """Samples of a model: in halves, and the data to compare either with; as a whole; exponents of each group."""
 
     halves: tuple[Free, Free]
+    data: tuple[Data, Data]
     free: Free
     exponents: list[Array]
 
@@ -108,6 +109,10 @@ class Look:
             squares = [((v @ part - v @ self.free.centre) ** 2).reshape(shape) for part in self.free.parts]
             found.append(slowness(squares))
         return max(found)
+
+    def samples(self, metric: Metric, slow: float) -> float:
+        """How many independent ones of complete rows these samples are worth, with the noise of missing cells."""
+        return self.free.A / (slow + self.free.A * metric.noise)
 
 
 class _Before(NamedTuple):
@@ -123,11 +128,12 @@ class Learner:
     """Parameters and the chains that follow them."""
 
     def __init__(
-        self, data: Data, gamma: float | None, seed: np.random.SeedSequence, run: Run, n_spins: int
+        self, source: Source, gamma: float | None, seed: np.random.SeedSequence, run: Run, n_spins: int
     ) -> None:
-        self.data, self.run, self.n_spins = data, run, n_spins
+        self.source, self.run, self.n_spins = source, run, n_spins
         self.infers = gamma is None
         self.gamma = GAMMA if gamma is None else gamma
+        data = self.data = Data.both(*source.look(np.zeros((source.n, source.n)), np.zeros(source.n), run))
         self.J, self.b = np.zeros((data.n, data.n)), data.rates
         self.thin, self.least, self.most = _THIN, _LEAST, _MOST_SPINS // data.n
         self.population = Population(self.J, self.h, data.rates, seed, run)
@@ -155,7 +161,9 @@ class Learner:
         self.looks += 1
         if self.looks % 3 == 0:
             self.population.retune()
-        return Look((a, b), Free.both(a, b), [exponents for _, exponents in found])
+        data = self.source.look(self.J, self.h, self.run)
+        self.data = Data.both(*data)
+        return Look((a, b), data, Free.both(a, b), [exponents for _, exponents in found])
 
     def move(self, J: Array, b: Array) -> None:
         """Take these parameters, and the chains along."""
@@ -168,10 +176,10 @@ class Learner:
         before: _Before | None = None
         for count in range(_PATIENCE):
             look = self.look()
-            metric = Metric(look.free, N, self.lam)
+            metric = Metric(look.free, N, self.lam, self.data.lost)
             at = self._slopes(look, self.lam)
             slow = look.slowness(metric)
-            A = look.free.A / slow
+            A = look.samples(metric, slow)
             to = step(self.data, look.halves, filtered(at, metric, A, HIDDEN, self.trust), metric)
             noise = N / A * metric.used
             left = abs(to.signal) / noise
@@ -241,7 +249,7 @@ class Learner:
             look = self.look()
             own = self._slopes(look, self.lam)
             slow = look.slowness(metric)
-            A = look.free.A / slow
+            A = look.samples(metric, slow)
             self._learn_trust(own)
             clear = total and not shape and largest(own, metric, 1 / (1 / A + 1 / total)) > _CLEAR
             if clear and restarts < _MOST_RESTARTS:  # this is not its mode: begin again
@@ -308,7 +316,8 @@ class Learner:
         return rate == 1 or float(u.var()) < noise
 
     def _slopes(self, look: Look, lam: float) -> tuple[Pair, Pair]:
-        a, b = (slopes(self.data, half, self.J, self.b, lam) for half in look.halves)
+        halves = zip(look.data, look.halves, strict=True)
+        a, b = (slopes(data, half, self.J, self.b, lam) for data, half in halves)
         return a, b
 
     def _length(self, free: Free, to: Step) -> float:
@@ -355,7 +364,7 @@ class Learner:
         """Take the gamma of the evidence, unless the draws run away."""
         here = Place(self.J, self.h, self.gamma, metric)
         drawn = draw_posterior(
-            self.data, here, self.n_spins, seed, self.run, _DRAWS, infer=_START, warm=_WARM, heard=heard
+            self.source, here, self.n_spins, seed, self.run, _DRAWS, infer=_START, warm=_WARM, heard=heard
         )
         self.infers = False
         if drawn.drifted or drawn.bound is not None:
@@ -374,7 +383,7 @@ def _along(at: tuple[Pair, Pair], J: Array, b: Array) -> float:
 
 
 def find_mode(
-    data: Data,
+    source: Source,
     gamma: float | None,
     n_spins: int,
     seed: np.random.SeedSequence,
@@ -387,7 +396,7 @@ def find_mode(
     The learner is handed on, to :func:`go_on` with.
     """
     search, draws = seed.spawn(2)
-    learner = Learner(data, gamma, search, run, n_spins)
+    learner = Learner(source, gamma, search, run, n_spins)
     metric, settled = learner.approach(lambda share: heard(0.4 * share))
     samples, at_mode = 0.0, (learner.before(0.0), learner.gamma, metric)
     by_draws = settled and learner.infers and learner.gamma > LEAST_GAMMA * 1.01

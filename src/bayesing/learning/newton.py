@@ -24,6 +24,9 @@ noise of p parameters, and how the noise of the slopes goes along with that of t
 adds up over all of them. With :math:`p \approx A/4` this kept the mean activity of rare spins 5 standard errors off,
 for ever. So slopes come from one half of the chains and curvatures from the other, and vice versa. The product of the
 slopes of one half with the step of the other is then an honest measure of what is left to gain.
+
+**Missing cells** take some of the curvature away: W and C are less then, component by component in the basis
+(:class:`~bayesing.learning.phases.Lost`), and the curvature of samples is scaled down by what is left on average.
 """
 
 from __future__ import annotations
@@ -36,11 +39,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..types import Array
-from .phases import Data, Free, variances_of_pairs
+from .phases import Data, Free, Lost, variances_of_pairs
 from .population import worth
 
 _RIDGE = 1e-3  # added to the covariance: directions in which spins do not move
 _FLOOR = 0.1  # of W, relative to Gaussian spins
+_LEAST_LEFT = (
+    0.05  # of the curvature, where cells are missing: a pair of chains may by chance show more to be lost
+)
 _SAMPLES = 4  # per parameter, for conjugate gradients
 _MOST_STEPS = 4
 _ACCURACY = 0.1  # of conjugate gradients
@@ -58,7 +64,7 @@ Told = Callable[[float], object]
 class Metric:
     """The curvature in the eigenvectors of the covariance: N W + lam for couplings, N c + 1 for fields."""
 
-    def __init__(self, free: Free, N: int, lam: float) -> None:
+    def __init__(self, free: Free, N: int, lam: float, lost: Lost | None = None) -> None:
         self.N, self.lam = N, lam
         c, self.V = np.linalg.eigh(free.covariance + _RIDGE * np.eye(len(free.m)))
         self.c = np.maximum(c, _RIDGE / 2)
@@ -68,6 +74,21 @@ class Metric:
         if with_squares > 0:
             W *= min(float(pairs.sum() - np.trace(pairs)) / 2 / with_squares, 1.0)
         self.W = np.maximum(W, _FLOOR * np.outer(self.c, self.c))
+        #: Variances under the model, of which W and c are what data with missing cells tell.
+        self.full_W, self.full_c = self.W, self.c
+        #: Roots of what is left of both, on average.
+        self.left: tuple[float, float] = (1.0, 1.0)
+        self.noise = 0.0  # of the data's own averages, as that of 1/noise samples
+        if lost is not None:
+            self._lose(lost)
+
+    def _lose(self, lost: Lost) -> None:
+        W, c = lost.fourth(self.V)
+        self.W = np.maximum(self.full_W - W, _LEAST_LEFT * self.full_W)
+        self.c = np.maximum(self.full_c - c, _LEAST_LEFT * self.full_c)
+        left = float(self.W.sum() / self.full_W.sum())
+        self.left = math.sqrt(left), math.sqrt(float(self.c.sum() / self.full_c.sum()))
+        self.noise = (1 - left) / (self.N * lost.copies)
 
     def at(self, lam: float) -> Metric:
         """The same for a prior of another precision."""
@@ -145,7 +166,7 @@ def slopes(data: Data, free: Free, J: Array, b: Array, lam: float) -> Pair:
     N = data.N
     G = N * (data.C - free.second) - lam * J
     np.fill_diagonal(G, 0)
-    return G, N * (data.d - free.m) - (b - data.middle)
+    return G, N * (data.mean - free.m) - (b - data.middle)
 
 
 def step(data: Data, halves: tuple[Free, Free], at: tuple[Pair, Pair], metric: Metric) -> Step:
@@ -170,8 +191,8 @@ def filtered(
     def kept(slope: Array, variance: Array) -> Array:
         return np.where(slope**2 > _STANDS_OUT**2 * variance, trust, hidden)
 
-    J = kept(V.T @ (Ga + Gb) @ V / 2, N**2 * metric.W / A)
-    b = kept(V.T @ (ga + gb) / 2, N**2 * metric.c / A)
+    J = kept(V.T @ (Ga + Gb) @ V / 2, N**2 * metric.full_W / A)
+    b = kept(V.T @ (ga + gb) / 2, N**2 * metric.full_c / A)
     return (metric.rotate(Ga, J), V @ (b * (V.T @ ga))), (metric.rotate(Gb, J), V @ (b * (V.T @ gb)))
 
 
@@ -179,8 +200,8 @@ def largest(at: tuple[Pair, Pair], metric: Metric, A: float) -> float:
     """The largest slope by all samples, component by component in the basis, in standard deviations for A samples."""
     (Ga, ga), (Gb, gb) = at
     V, N = metric.V, metric.N
-    J = np.abs(V.T @ (Ga + Gb) @ V / 2) / np.sqrt(N**2 * metric.W / A)
-    b = np.abs(V.T @ (ga + gb) / 2) / np.sqrt(N**2 * metric.c / A)
+    J = np.abs(V.T @ (Ga + Gb) @ V / 2) / np.sqrt(N**2 * metric.full_W / A)
+    b = np.abs(V.T @ (ga + gb) / 2) / np.sqrt(N**2 * metric.full_c / A)
     return float(max(J.max(), b.max()))
 
 
@@ -191,7 +212,7 @@ def is_precise(free: Free, metric: Metric) -> bool:
 
 def direction(data: Data, free: Free, G: Array, g: Array, metric: Metric) -> Pair:
     """Newton's direction for slopes G and g, with the curvature of the samples ``free``."""
-    N = data.N
+    N = data.N * metric.left[0] * metric.left[1]
     dJ = metric.couplings(G - N * free.pairs_answer(metric.fields(g)))
     db = metric.fields(g - N * free.means_answer(dJ))
     if not is_precise(free, metric):
@@ -201,8 +222,9 @@ def direction(data: Data, free: Free, G: Array, g: Array, metric: Metric) -> Pai
 
 def curvature(data: Data, free: Free, metric: Metric, J: Array, b: Array, mixed: float = 0.0) -> Pair:
     """That of the log posterior, by samples and, with the share ``mixed``, by the metric, times a step."""
-    N = data.N
-    AJ, Ab = free.response(J, b)
+    N, (of_pairs, of_means) = data.N, metric.left
+    AJ, Ab = free.response(of_pairs * J, of_means * b)
+    AJ, Ab = of_pairs * AJ, of_means * Ab
     if mixed:
         rough = metric.of_one(J, b)
         AJ, Ab = ((1 - mixed) * x + mixed * y for x, y in zip((AJ, Ab), rough, strict=True))

@@ -2,13 +2,21 @@ r"""The two phases of Boltzmann learning: averages over the data, and over sampl
 
 Everything is centred at the means d of the data, z = s - d. With :math:`b = h + J d` the exponent of P(S) is
 :math:`\sum_{i<j} J_{ij} z_i z_j + \sum_i b_i z_i` up to a constant, and the directions J and b hardly mix.
+
+**Missing cells.** The averages over the data are then those of what is missing, too, given what is there. They change
+with the parameters (:mod:`~bayesing.learning.clamped`), while the centre d, the means of the cells that are there,
+stays. Of the curvature :math:`N \operatorname{Cov}(\phi)` of complete rows, what the missing cells vary by is lost:
+:math:`\sum_\mu \operatorname{Cov}(\phi \mid \text{what row } \mu \text{ shows})` (T. Louis, *Finding the observed
+information matrix when using the EM algorithm*, 1982). Two chains s and s' of the same row tell it without bias, as
+half the square of their difference.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Protocol
 
 import numpy as np
 
@@ -19,19 +27,30 @@ from ..threads import Run
 from ..types import Array
 
 FISHER = 2**15  # samples from which curvatures are taken, or n^2: more than there are parameters
+LEAST_LEFT = (
+    0.05  # of the curvature, where cells are missing: a pair of chains may by chance show more to be lost
+)
 _AT_A_TIME = 2048  # samples, which stay in cache
 
 
-class Data(NamedTuple):
-    """The sufficient statistics of spins that vary: N, means d and second moments :math:`C` around them."""
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Averages over N rows of spins that vary: second moments C around the centre d, and ``shift``, means less d.
+
+    ``counts`` are the cells of each spin that are there, N unless some are missing. ``lost`` is the curvature that
+    missing cells take away.
+    """
 
     N: int
     d: Array
     C: Array
+    shift: Array | float = 0.0
+    counts: Array | None = None
+    lost: Lost | None = None
 
     @classmethod
     def of(cls, stats: SpinStatistics) -> Data:
-        """From sums and products alone."""
+        """From sums and products alone, of complete rows."""
         d = np.asarray(stats.magnetisations, np.float64)
         return cls(stats.N, d, stats.cross / stats.N - np.outer(d, d))
 
@@ -41,14 +60,31 @@ class Data(NamedTuple):
         return len(self.d)
 
     @property
+    def mean(self) -> Array:
+        """Means of the spins; d itself for complete rows."""
+        return self.d + self.shift
+
+    @property
+    def left(self) -> Array:
+        """The share of what complete rows tell of each pair that is left where cells are missing, n x n."""
+        if self.lost is None:
+            return np.ones_like(self.C)
+        mean = self.mean
+        full = variances_of_pairs(mean, self.C - np.outer(self.shift, self.shift))
+        lost, _ = self.lost.fourth(np.eye(self.n))
+        return np.clip(1 - lost / np.maximum(full, 1 / self.N), LEAST_LEFT, 1.0)
+
+    @property
     def rates(self) -> Array:
         """Fields b^0 of independent spins with these means."""
-        return independent_fields(self.N * self.d, self.N)
+        counts = self.N if self.counts is None else self.counts
+        return independent_fields(counts * self.d, counts)
 
     @property
     def middle(self) -> Array:
         """beta, the middle of the prior of b."""
-        return middle_of_fields(self.N * self.d, self.N)
+        counts = self.N if self.counts is None else self.counts
+        return middle_of_fields(counts * self.d, counts)
 
     def errors(self, m: Array, C: Array) -> tuple[Array, Array]:
         """Standard errors of N samples of a model with means m and covariance C: of means, and of pairs z_i z_j.
@@ -57,6 +93,67 @@ class Data(NamedTuple):
         """
         pairs, least = variances_of_pairs(m, C), 1 / self.N
         return np.sqrt(np.maximum(1 - m**2, least) / self.N), np.sqrt(np.maximum(pairs, least) / self.N)
+
+    def look(self, J: Array, h: Array, run: Run) -> tuple[Data, Data]:
+        """The averages under a model, by two halves of what is random: complete rows stay what they are."""
+        return self, self
+
+    def averaged(self, J: Array, h: Array, run: Run) -> Data:
+        """The averages under a model, as precise as may be."""
+        return self
+
+    @classmethod
+    def both(cls, a: Data, b: Data) -> Data:
+        """Two halves as one."""
+        if a is b:
+            return a
+        return replace(a, C=(a.C + b.C) / 2, shift=(a.shift + b.shift) / 2)
+
+
+class Source(Protocol):
+    """Where averages over the data come from: :class:`Data` for complete rows, or chains of what is missing."""
+
+    @property
+    def N(self) -> int: ...
+    @property
+    def n(self) -> int: ...
+    @property
+    def d(self) -> Array: ...
+
+    def look(self, J: Array, h: Array, run: Run) -> tuple[Data, Data]:
+        """The averages under a model, by two halves of what is random."""
+        ...
+
+    def averaged(self, J: Array, h: Array, run: Run) -> Data:
+        """The averages under a model, as precise as may be."""
+        ...
+
+
+class Lost:
+    """Pairs of chains (n, B) of the same rows, and the curvature of N rows that is lost, for one of them.
+
+    ``share`` is that of all rows in these pairs.
+    """
+
+    def __init__(self, first: Single, second: Single, d: Array, share: float, copies: int) -> None:
+        self.first, self.second, self.share, self.copies = first, second, share, copies
+        self.centre = d.astype(np.float32)
+
+    def fourth(self, V: Array) -> tuple[Array, Array]:
+        """What is lost of Var(y_k y_l), y = V^T z, half of it for k = l; and of Var(y_k)."""
+        basis = np.ascontiguousarray(V.T, np.float32)
+        n, B = self.first.shape
+        W, c = np.zeros((n, n)), np.zeros(n)
+        for x, y in zip(_centred(self.first, self.centre), _centred(self.second, self.centre), strict=True):
+            x, y = basis @ x, basis @ y
+            c += np.sum((x - y) ** 2, axis=1, dtype=np.float64) / 2
+            both = x * y
+            x *= x
+            y *= y
+            W += (x @ x.T + y @ y.T) / 2 - both @ both.T
+        W *= self.share / B
+        W[np.diag_indices(n)] /= 2
+        return W, c * (self.share / B)
 
 
 class Free:
@@ -72,7 +169,7 @@ class Free:
         sums = run([partial(_moments, part) for part in parts])
         self.m: Array = sum(s for s, _ in sums) / self.A  #: Means.
         R: Array = sum(R for _, R in sums) / self.A
-        self.second = _around(d, self.m, R)  #: <z_i z_j>.
+        self.second = around(d, self.m, R)  #: <z_i z_j>.
         self.covariance: Array = R - np.outer(self.m, self.m)
         self.step = max(1, self.A // max(FISHER, len(d) ** 2))  # curvatures are from every so manieth sample
         self.B = sum(len(range(0, part.shape[1], self.step)) for part in parts)
@@ -144,7 +241,7 @@ def variances_of_pairs(m: Array, C: Array) -> Array:
     return np.asarray(np.outer(v, v) + 4 * np.outer(m, m) * C - C**2)
 
 
-def _around(d: Array, m: Array, R: Array) -> Array:
+def around(d: Array, m: Array, R: Array) -> Array:
     """Second moments around d, from means and raw second moments."""
     return R - np.outer(m, d) - np.outer(d, m) + np.outer(d, d)
 

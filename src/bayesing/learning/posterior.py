@@ -39,7 +39,7 @@ import numpy as np
 from ..threads import Run
 from ..types import Array
 from .newton import LEAST_GAMMA, MOST_GAMMA, Metric, Pair, Place, Told, slopes
-from .phases import Data, Free
+from .phases import Data, Free, Source
 from .population import Population
 from .stiff import Stiff, into, out
 
@@ -78,7 +78,7 @@ class Draws:
 
 
 def draw_posterior(
-    data: Data,
+    source: Source,
     mode: Place,
     n_spins: int,
     seed: np.random.SeedSequence,
@@ -93,6 +93,7 @@ def draw_posterior(
 
     ``warm`` are the steps before draws count, ``every`` those from one draw to the next, both at the largest rate.
     """
+    data = source.averaged(mode.J, mode.h, run)
     N, d, n = data.N, data.d, data.n
     first, second = seed.spawn(2)
     rng = np.random.default_rng(first)
@@ -114,9 +115,10 @@ def draw_posterior(
     total = warm + n_draws * every
     for count in range(total):
         free = Free([spins for spins, _ in population.collect(times, 2, sweeps)], d, run)
+        data = Data.both(*source.look(J, b - J @ d, run))
         if count < warm and count % 20 == 19:
             population.retune()
-        drift = abs(float(np.mean(free.m - d)))
+        drift = abs(float(np.mean(free.m - data.mean)))
         drifted |= drift > max(2 * _DRIFT, _FAR * math.sqrt(max(float(data.C.sum()), 0.0) / N) / n)
         if drifted and infer:
             break
@@ -170,12 +172,14 @@ def _autoregress(
     """One step of couplings and fields."""
     N, n = data.N, data.n
     E, e = stiff.mend(*into(metric, *slopes(data, free, J, b, metric.lam)), power=1)
-    most = _LARGEST * math.sqrt(1 + N / free.A)
+    samples = 1 / (1 / free.A + metric.noise)
+    most = _LARGEST * math.sqrt(1 + N / samples)
     E, e = np.clip(E, -most, most), np.clip(e, -most, most)
     white, own = rng.normal(size=(n, n)), 2 * rate - rate**2
-    noise = rate**2 * N / free.A  # of the slopes, for curvatures that are those of the data alone
-    white = (white + white.T) / math.sqrt(2) * np.sqrt(np.maximum(own - noise * N * metric.W * metric.K, 0))
-    of_fields = rng.normal(size=n) * np.sqrt(np.maximum(own - noise * N * metric.c * metric.k, 0))
+    noise = rate**2 * N / samples  # of the slopes, for curvatures that are those of complete data alone
+    left = np.maximum(own - noise * N * metric.full_W * metric.K, 0)
+    white = (white + white.T) / math.sqrt(2) * np.sqrt(left)
+    of_fields = rng.normal(size=n) * np.sqrt(np.maximum(own - noise * N * metric.full_c * metric.k, 0))
     F, f = stiff.mend(white, of_fields, power=0.5)
     dJ, db = out(metric, rate * E + F, rate * e + f)
     return J + dJ, b + db

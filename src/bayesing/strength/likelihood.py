@@ -39,24 +39,25 @@ _MORE = 4.0  # times as many draws, at most, where data say little
 
 def fit_likelihood(stats: SpinStatistics, options: Options) -> Estimate:
     """gamma and H, with the errors that the posterior has."""
-    from ..learning.mode import find_mode  # where it is needed, for kernels take time to load
+    from ..learning.clamped import observed  # where they are needed, for kernels take time to load
+    from ..learning.mode import find_mode
     from ..learning.newton import LEAST_GAMMA
-    from ..learning.phases import Data
     from ..learning.posterior import draw_posterior, information
     from ..learning.scale import FREE, without_pull
 
-    n, data = stats.n, Data.of(stats.kept)
-    search, draw, again = seed_sequence(options.seed).spawn(3)
+    n = stats.n
+    search, draw, again, clamped = seed_sequence(options.seed).spawn(4)
+    source = observed(stats.kept, clamped)
 
     def heard(start: float, share: float, done: float) -> None:
         if options.progress:
             options.progress(start + share * done, 1.0)
 
     with workers() as run:
-        mode, _ = find_mode(data, None, n, search, run, heard=lambda done: heard(0.0, _SEARCH, done))
+        mode, _ = find_mode(source, None, n, search, run, heard=lambda done: heard(0.0, _SEARCH, done))
         at_zero = mode.gamma <= 1.01 * LEAST_GAMMA
         drawn = draw_posterior(
-            data,
+            source,
             mode,
             n,
             draw,
@@ -67,7 +68,8 @@ def fit_likelihood(stats: SpinStatistics, options: Options) -> Estimate:
         )
         second = None
         if options.doubted and not at_zero and not drawn.drifted:
-            second = find_mode(data, FREE * drawn.gamma, n, again, run)[0]
+            second = find_mode(source, FREE * drawn.gamma, n, again, run)[0]
+            data = source.averaged(second.J, second.h, run)
     H = float(mode.h.mean())
     H_error = float(drawn.h.mean(axis=1).std()) if len(drawn.h) else _error_of_mean(mode)
     warnings: tuple[Warning, ...] = ()
@@ -129,5 +131,6 @@ METHOD = Method(
     statistic=_statistic,
     any_kind=True,
     mean_coupling=True,
+    uses_missing=True,
     holds="data of any kind, up to some hundred spins, also in the spin glass; seconds instead of milliseconds",
 )

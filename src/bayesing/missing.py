@@ -1,0 +1,98 @@
+r"""Rows with missing cells under a model: what they are probably like, and how probable is what they show.
+
+A missing cell is 0 in an array of spins. Hidden units are nothing else: spins that are missing in every row. Up to
+:data:`EXACT` missing cells in a row are gone through, and nothing is random then; more of them are left to chains
+(:mod:`bayesing.sampling._clamped`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .arguments import Seed, generator
+from .ising import IsingModel
+from .types import Array, Integers, Spins
+
+EXACT = 10  # missing cells of a row, whose states are gone through
+_CHAINS = 256  # of a row with more of them
+_STEPS = 21  # in which their couplings are switched on
+_SWEEPS = 40  # from independent cells to draws
+_AT_ONCE = 2**22  # random numbers
+
+
+class Shown(NamedTuple):
+    """Of each row: ln of the sum of exp(exponent) over what is missing, and the variance of this by sampling.
+
+    ``up`` (rows, n) is the probability of +1 of every cell, which is 0 or 1 of those that are there.
+    """
+
+    log_weights: Array
+    variances: Array
+    up: Array
+
+
+def cells_of(spins: NDArray[np.generic]) -> tuple[Integers, Integers]:
+    """Columns of the missing cells, row by row, and where each row starts.
+
+    >>> starts, cells = cells_of(np.array([[0, 1, 0], [1, 1, 1], [1, 0, 1]]))
+    >>> starts.tolist(), cells.tolist()
+    ([0, 2, 2, 3], [0, 2, 1])
+    """
+    rows, cells = np.nonzero(spins == 0)
+    starts = np.searchsorted(rows, np.arange(len(spins) + 1))
+    return starts.astype(np.int64), cells.astype(np.int64)
+
+
+def shown(model: IsingModel, spins: Spins, seed: Seed = 0) -> Shown:
+    """What a model says of rows (0 where a cell is missing).
+
+    >>> model = IsingModel([[0.0, 0.5], [0.5, 0.0]], 0.0)
+    >>> shown(model, np.array([[1, 0]], np.int8)).up.round(3).tolist()  # e/(1 + e), e = exp(2 J)
+    [[1.0, 0.731]]
+    """
+    from .sampling._clamped import anneal, go_through  # where they are needed, for kernels take time to load
+
+    rng = generator(seed)
+    J, h = model.couplings, model.fields
+    starts, cells = cells_of(spins)
+    up = (spins > 0).astype(np.float64)
+    log_weights, variances = np.zeros(len(spins)), np.zeros(len(spins))
+    betas = np.linspace(0, 1, _STEPS)
+    for k, row in enumerate(spins.astype(np.float64)):
+        missing = cells[starts[k] : starts[k + 1]]
+        found = np.empty(len(missing))
+        if len(missing) <= EXACT:
+            log_weights[k] = go_through(row, J, h, missing, found)
+        else:
+            uniforms = rng.random((_CHAINS, _STEPS, len(missing)))
+            log_weights[k], variances[k] = anneal(row, J, h, missing, betas, uniforms, found)
+        up[k, missing] = found
+    return Shown(log_weights, variances, up)
+
+
+def completed(model: IsingModel, spins: Spins, seed: Seed = 0) -> Spins:
+    """Rows with a draw of each missing cell, given what is there."""
+    from .sampling._clamped import sweep
+
+    rng = generator(seed)
+    starts, cells = cells_of(spins)
+    whole = spins.astype(np.float32)
+    rows = np.repeat(np.arange(len(spins)), np.diff(starts))
+    whole[rows, cells] = 2 * rng.integers(0, 2, len(cells)) - 1
+    J, h = model.couplings.astype(np.float32), model.fields.astype(np.float32)
+    for _ in range(_SWEEPS):
+        sweep(whole, J, h, starts, cells, 2 * rng.random(len(cells), np.float32) - 1)
+    return whole.astype(np.int8)
+
+
+def log_likelihood_of(
+    model: IsingModel, spins: Spins, log_partition: float, seed: Seed = 0
+) -> tuple[float, float]:
+    """Mean ln P of what the rows show, and the standard error that missing cells give it."""
+    found = shown(model, spins, seed)
+    error = math.sqrt(float(found.variances.sum())) / len(spins)
+    return float(found.log_weights.mean()) - log_partition, error
