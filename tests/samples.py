@@ -19,6 +19,11 @@ def random_spins(N, n, seed=0, p=0.7):
     return np.where((rng.random((N, n)) < p * np.linspace(0.5, 1, n)) ^ common, 1, -1).astype(np.int8)
 
 
+def with_gaps(X, share, seed=1):
+    """The same as floats, with so many of the cells missing completely at random (NaN)."""
+    return np.where(np.random.default_rng(seed).random(X.shape) < share, np.nan, X)
+
+
 def stats(X):
     """The data object of an array."""
     return bs.SpinStatistics.of(X)
@@ -34,6 +39,16 @@ def with_answer(eb, diagnosis=None, **changes):
 
 spin_arrays = st.integers(2, 9).flatmap(
     lambda n: st.lists(st.lists(st.sampled_from([-1, 1]), min_size=n, max_size=n), min_size=2, max_size=14)
+)
+
+gappy_arrays = st.integers(2, 9).flatmap(  # rows with missing cells, none of them without any value
+    lambda n: st.lists(
+        st.lists(st.sampled_from([-1.0, 1.0, np.nan]), min_size=n, max_size=n).filter(
+            lambda row: not np.isnan(row).all()
+        ),
+        min_size=2,
+        max_size=14,
+    )
 )
 
 

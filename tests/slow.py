@@ -80,6 +80,65 @@ def chi_lin(X):
     return total / (n * len(pairs))
 
 
+# Moments of data with missing cells (NaN): each spin and each pair from the rows that have it
+
+
+def common_rows(X, i, j):
+    return [(int(row[i]), int(row[j])) for row in X if not np.isnan(row[i]) and not np.isnan(row[j])]
+
+
+def available_means(X):
+    """d_ij of the pairs that were ever observed together."""
+    n = X.shape[1]
+    rows = {(i, j): common_rows(X, i, j) for i, j in permutations(range(n), 2)}
+    return {pair: sum(x * y for x, y in found) / len(found) for pair, found in rows.items() if found}
+
+
+def available_paper(X):
+    """M, C1, C2 and Omega."""
+    n = X.shape[1]
+    singles = [column[~np.isnan(column)] for column in X.T]
+    M = np.mean([sum(map(int, cells)) / len(cells) for cells in singles if len(cells)])
+    d = available_means(X)
+    C1, C2 = (np.mean([value**k for value in d.values()]) for k in (1, 2))
+    omega = []
+    for i in range(n):
+        mine = [value for (a, _), value in d.items() if a == i]
+        if mine:
+            omega.append(np.mean(mine) - C1)
+    return M, C1, C2, np.mean(np.square(omega))
+
+
+def available_unbiased(X):
+    """q, r, chi_sg and chi_lin: averages over distinct rows of each pair, over pairs with four rows."""
+    n = X.shape[1]
+    squares, plain = {}, {}
+    q = []
+    for i in range(n):
+        for j in range(n):
+            rows = common_rows(X, i, j)
+            if len(rows) < 4:
+                continue
+            terms = [
+                (
+                    a[0] * a[1] * b[0] * b[1] - 2 * a[0] * a[1] * b[0] * c[1] + a[0] * b[0] * c[1] * d[1],
+                    a[0] * a[1] - a[0] * b[1],
+                    a[0] * b[1],
+                )
+                for a, b, c, d in permutations(rows, 4)
+            ]
+            squares[i, j], plain[i, j], product = np.mean(terms, axis=0)
+            if i == j:
+                q.append(product)
+    r = np.mean([value for (i, j), value in squares.items() if i == j])
+    sums = []
+    for values in (squares, plain):
+        on = [value for (i, j), value in values.items() if i == j]
+        off = [value for (i, j), value in values.items() if i != j]
+        sums.append(np.mean(on) + (n - 1) * np.mean(off))
+    return np.mean(q), r, *sums
+
+
 # Gibbs sampling, one spin of one chain at a time
 
 

@@ -17,7 +17,7 @@ SOURCE = Path(bs.__file__).parent
 ROWS = [
     ["exceptions", "types"],
     ["arguments", "roots", "files", "threads"],
-    ["_popcount", "packed", "spins", "moments", "spectrum", "statistics"],
+    ["_popcount", "packed", "spins", "available", "moments", "spectrum", "statistics"],
     ["priors", "mixture", "ising", "conditionals", "replica"],
     ["sampling"],
     ["learning"],

@@ -9,7 +9,7 @@ from bayesing.moments import moments_from
 from bayesing.spins import pack_spins
 
 import slow
-from samples import random_spins, spin_arrays
+from samples import random_spins, spin_arrays, with_gaps
 
 PAPER = ("M", "C1", "C2", "Omega")
 UNBIASED = ("q", "r", "chi_sg", "chi_lin")
@@ -63,7 +63,7 @@ def test_moments_are_frozen():
 
 @pytest.mark.parametrize(("N", "n"), [(8, 20), (20, 20), (50, 20)])
 def test_both_gram_matrices_give_the_same_to_the_last_bit(N, n):
-    rows, _ = pack_spins(random_spins(N, n))
+    rows, _, _ = pack_spins(random_spins(N, n))
     by_spins = moments_from(N, rows.sums(), rows.spins_gram(), None)
     by_samples = moments_from(N, rows.sums(), rows.samples_gram(), rows)
     assert same(by_spins, by_samples)
@@ -115,3 +115,13 @@ def test_flipping_one_spin_in_every_sample_is_a_gauge_symmetry(rows, k):
     assert (a.q, a.r, a.chi_sg, a.C2) == (b.q, b.r, b.chi_sg, b.C2)
     if X[:, k % X.shape[1]].sum():
         assert a.M != b.M
+
+
+def test_missing_cells_are_read_from_arrays():
+    X = with_gaps(random_spins(9, 5), 0.2)
+    m, data = bs.SpinMoments.of(X), bs.SpinStatistics.of(X)
+    assert as_dict(m) == as_dict(data.moments) and m.missing == np.isnan(X).sum() > 0
+    blank = np.vstack([X, np.full((2, 5), np.nan)])
+    assert same(bs.SpinMoments.of(blank), m)
+    whole = bs.SpinMoments.of(np.vstack([random_spins(9, 5).astype(float), np.full((2, 5), np.nan)]))
+    assert same(whole, bs.SpinMoments.of(random_spins(9, 5))) and whole.missing == 0 and whole.N_pair == 9

@@ -98,10 +98,13 @@ def with_value(value, dtype=float, row=1, column=2, base=PLUS_MINUS, order="C"):
             r"missing value \(NaN\) at row 1, column 2",
         ),
         (pl.DataFrame({"a": [1, None], "b": [0, 1]}), r"missing value \(NaN\) at row 2, column 1"),
-        (np.ma.masked_equal(with_value(9, int), 9), r"missing \(masked\) value at row 2, column 3"),
+        (np.ma.masked_equal(with_value(9, int), 9), r"missing value \(NaN\) at row 2, column 3"),
         ([[1, -1], [1]], r"rows of equal length"),
         ([[1, -1], [1, "x"]], r"found the text 'x' at row 2, column 2"),
-        ([np.ma.array([1, 1], mask=[0, 1]), np.ma.array([1, -1])], r"\(masked\) value at row 1, column 2"),
+        (
+            [np.ma.array([1, 1], mask=[0, 1]), np.ma.array([1, -1])],
+            r"missing value \(NaN\) at row 1, column 2",
+        ),
         (PLUS_MINUS.astype(complex), r"Complex data not supported"),
         (PLUS_MINUS.astype("m8[s]"), r"dtype timedelta64"),
         (PLUS_MINUS[0], r"found 1 dimension.*Reshape your data"),
@@ -148,9 +151,9 @@ def same_as_encode(X, **options):
         with pytest.raises(type(error), match=f"^{re.escape(str(error))}$"):
             pack_spins(X, **options)
         return False
-    rows, found = pack_spins(X, **options)
+    rows, absent, found = pack_spins(X, **options)
     np.testing.assert_array_equal(rows.unpack(), spins)
-    assert found == encoding
+    assert found == encoding and absent is None
     return True
 
 
@@ -169,6 +172,87 @@ def test_packing_is_encoding(dtype, order, shape):
     if np.dtype(dtype).kind not in "b":
         X[-1, -1] = 3
         assert not same_as_encode(X)
+
+
+GAPS = np.array([[0, 1, 0], [0, 0, 0], [1, 0, 1]], bool)
+WITH_GAPS = np.where(GAPS, np.nan, PLUS_MINUS)
+
+
+def nullable(dtype):
+    return pd.DataFrame(ZERO_ONE).mask(GAPS).astype(dtype)
+
+
+@pytest.mark.parametrize(
+    ("make", "encoding"),
+    [
+        (lambda: WITH_GAPS, "±1"),
+        (lambda: np.asfortranarray(WITH_GAPS), "±1"),
+        (lambda: WITH_GAPS.astype(np.float16), "±1"),
+        (lambda: np.where(GAPS, np.nan, ZERO_ONE), "0/1"),
+        (lambda: WITH_GAPS.tolist(), "±1"),
+        (lambda: np.where(GAPS, None, PLUS_MINUS), "±1"),
+        (lambda: np.where(GAPS, pd.NA, ZERO_ONE), "0/1"),
+        (lambda: np.where(GAPS, pd.NaT, ZERO_ONE.astype(bool)), "0/1"),
+        (lambda: np.where(GAPS, Decimal("nan"), PLUS_MINUS), "±1"),
+        (lambda: pd.DataFrame(WITH_GAPS), "±1"),
+        (lambda: nullable("Int64"), "0/1"),
+        (lambda: nullable("boolean"), "0/1"),
+        (lambda: nullable("Float32"), "0/1"),
+        (lambda: pl.DataFrame(np.where(GAPS, None, PLUS_MINUS).tolist(), orient="row"), "±1"),
+        (
+            lambda: pl.DataFrame(np.where(GAPS, None, ZERO_ONE.astype(bool)).tolist(), orient="row"),
+            "0/1",
+        ),
+        (lambda: np.ma.array(PLUS_MINUS, mask=GAPS), "±1"),
+        (lambda: np.ma.array(np.where(GAPS, 9, ZERO_ONE), mask=GAPS), "0/1"),
+        (lambda: np.ma.array(np.where(GAPS, "?", PLUS_MINUS.astype(object)), mask=GAPS), "±1"),
+        (lambda: list(np.ma.array(PLUS_MINUS, mask=GAPS)), "±1"),
+    ],
+)
+def test_missing_cells_of_every_container(make, encoding):
+    X = make()
+    rows, absent, found = pack_spins(X)
+    assert found == encoding
+    np.testing.assert_array_equal(absent.unpack() > 0, GAPS)
+    np.testing.assert_array_equal(rows.unpack(), np.where(GAPS, -1, PLUS_MINUS))  # bits are 0 there
+    with pytest.raises(NotSpinsError, match=r"missing value \(NaN\) at row 1, column 2.*complete data"):
+        bs.as_spins(X)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_missing_cells_in_some_blocks_only(order):
+    rng = np.random.default_rng(3)
+    X = rng.choice([0.0, 1.0], (3000, 70)).astype(float, order=order)
+    gaps = np.zeros(X.shape, bool)
+    gaps[1500:1600] = rng.random((100, 70)) < 0.3
+    X[gaps] = np.nan
+    before = X.copy()
+    rows, absent, encoding = pack_spins(X)
+    np.testing.assert_array_equal(X, before)
+    assert encoding == "0/1" and ((absent.unpack() > 0) == gaps).all()
+    assert ((rows.unpack() > 0) == (X == 1)).all()
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (0.5, r"found 0\.5 at row 3, column 2.*put NaN in its place"),
+        (np.inf, r"found inf at row 3, column 2"),
+        (0, r"found 0 beside -1 and 1 at row 3, column 2.*np\.where\(X == 0, np\.nan, X\)"),
+    ],
+)
+def test_a_wrong_value_beside_missing_cells_is_found(value, message):
+    X = np.where(GAPS, np.nan, PLUS_MINUS)
+    X[2, 1] = value
+    for order in "CF":
+        with pytest.raises(NotSpinsError, match=message):
+            pack_spins(np.asarray(X, order=order))
+
+
+def test_ones_and_missing_cells_are_all_up():
+    rows, absent, encoding = pack_spins([[1, np.nan], [1, 1]])
+    assert encoding == "1" and rows.words.tolist() == [[1], [3]] and absent.words.tolist() == [[2], [0]]
+    assert pack_spins(np.full((2, 2), np.nan))[2] == "1"
 
 
 def test_packing_checks_the_shape_as_encoding_does():

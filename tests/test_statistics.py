@@ -12,7 +12,7 @@ import bayesing as bs
 from bayesing import packed
 
 import slow
-from samples import random_spins, spin_arrays, stats
+from samples import gappy_arrays, random_spins, spin_arrays, stats, with_gaps
 
 MOMENTS = ("n", "N", "M", "C1", "C2", "Omega", "q", "r", "chi_sg", "chi_lin")
 
@@ -262,3 +262,156 @@ def test_rows_longer_than_float32_can_count_are_left_to_the_kernel(monkeypatch):
     monkeypatch.setattr(packed, "_EXACT", 100)
     monkeypatch.setattr(packed, "_product", None)
     assert (packed.PackedSpins.of(X).samples_gram() == X.astype(int) @ X.T).all()
+
+
+# Missing cells
+
+
+def pieces_of(data):
+    """Everything that must agree between ways to the same data."""
+    return [
+        data.N,
+        data.missing,
+        *(
+            getattr(data, name).tolist()
+            for name in ("sums", "counts", "cross", "pair_counts", "pair_sums", "varying", "magnetisations")
+        ),
+        data.covariance().tolist(),
+    ]
+
+
+@pytest.mark.parametrize(("N", "n"), [(7, 12), (30, 5), (130, 70)])
+def test_sums_and_products_of_available_cases(N, n):
+    X = with_gaps(random_spins(N, n), 0.25)
+    X[:, 1], X[:, 2] = np.nan, np.where(np.isnan(X[:, 2]), np.nan, 1)
+    X[1:, 3], X[0, 3] = np.nan, -1
+    for data in (stats(X), stats(X).without_rows()):
+        assert data.missing == np.isnan(X).sum() and data.moments.missing == data.missing
+        assert data.counts.tolist() == (~np.isnan(X)).sum(axis=0).tolist()
+        assert data.sums.tolist() == np.nansum(X, axis=0).tolist()
+        assert data.magnetisations == pytest.approx(np.nansum(X, axis=0) / np.maximum(data.counts, 1))
+        assert not set(data.varying) & {1, 2, 3} and set(data.varying) == {0, *range(4, n)}
+        assert data.pair_counts.diagonal().tolist() == data.counts.tolist()
+        assert data.pair_sums.diagonal().tolist() == data.sums.tolist()
+        assert data.active is None and data.kept.missing == np.isnan(X[:, data.varying]).sum()
+    x, y = X[:, [0, 4]][~np.isnan(X[:, [0, 4]]).any(axis=1)].T
+    assert stats(X).covariance()[0, 4] == pytest.approx(np.mean(x * y) - x.mean() * y.mean())
+    assert (stats(X).spins() == np.nan_to_num(X)).all()
+    q = [np.nan if np.isnan(c).sum() > N - 2 else slow.q(c[~np.isnan(c)][:, None]) for c in X.T]
+    assert stats(X).overlap == pytest.approx(np.nanmean(q))
+
+
+def test_complete_data_know_that_they_are():
+    X = random_spins(20, 7)
+    for data in (stats(X), stats(X).without_rows(), stats(X.astype(float))):
+        assert data.missing == 0 and data.absent is None and (data.counts == 20).all()
+        assert (data.pair_counts == 20).all() and (data.pair_sums == data.sums[:, None]).all()
+        assert data.folded is None or data.folded.pair_counts is None
+        assert moments(data) == moments(stats(X))
+
+
+@given(gappy_arrays, st.data())
+@settings(deadline=None, max_examples=60)
+def test_merging_equals_concatenation_with_missing_cells(rows, data):
+    X = np.array(rows)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(X)), max_size=3)))
+    pieces = [piece for piece in np.split(X, cuts) if len(piece)]
+    parts = [bs.SpinStatistics.of(piece, min_samples=1) for piece in pieces]
+    whole = stats(X)
+    added = sum(parts)
+    folded = sum((part.without_rows() for part in parts[1:]), parts[0].without_rows())
+    blank = np.full((2, X.shape[1]), np.nan)
+    batches = bs.SpinStatistics.of_batches([blank, *pieces, blank])
+    for merged in (added, folded, batches, pickle.loads(pickle.dumps(batches))):
+        assert pieces_of(merged) == pieces_of(whole)
+        assert moments(merged) == moments(whole)
+    assert (added.spins() == np.nan_to_num(X)).all() and (added.absent is None) == (not np.isnan(X).any())
+
+
+@given(gappy_arrays)
+@settings(deadline=None, max_examples=40)
+def test_zero_and_one_are_minus_and_plus_one_and_blank_rows_change_nothing(rows):
+    X = np.array(rows)
+    expected = pieces_of(stats(X))
+    if (X == -1).any():
+        assert pieces_of(stats((X + 1) / 2)) == expected
+    blank = np.insert(X, [0, 1, len(X)], np.nan, axis=0)
+    assert pieces_of(stats(blank)) == expected and pieces_of(stats(bs.SpinData.of(blank))) == expected
+
+
+def test_some_spins_and_some_samples_with_missing_cells():
+    X = with_gaps(random_spins(40, 9), 0.2)
+    X[:, 6:8] = random_spins(40, 2)
+    columns = np.array([7, 2, 3])
+    known = stats(X)
+    _ = known.cross
+    for data in (stats(X), known, stats(X).without_rows()):
+        assert pieces_of(data.select(columns)) == pieces_of(stats(X[:, columns]))
+        whole = data.select([6, 7])
+        assert whole.missing == 0 and (whole.gram == stats(X[:, 6:8]).gram).all() and whole.absent is None
+    part = stats(X).take([3, 1, 3])
+    assert (part.spins() == np.nan_to_num(X[[3, 1, 3]])).all()
+    complete = np.flatnonzero(~np.isnan(X).any(axis=1))
+    assert stats(X).take(complete).absent is None
+
+
+def test_a_summary_knows_that_cells_are_missing():
+    data = stats(with_gaps(random_spins(3000, 20), 0.1))
+    _ = data.moments
+    summary = pickle.loads(pickle.dumps(data.summary()))
+    assert summary.missing == data.missing > 0 and (summary.counts == data.counts).all()
+    assert moments(summary) == moments(data) and len(pickle.dumps(summary)) < 3000
+
+
+@pytest.mark.parametrize("N", [5, 40])
+def test_what_needs_complete_rows_says_so(N):
+    data = stats(with_gaps(random_spins(N, 9), 0.2))
+    for look in (
+        lambda: data.gram,
+        lambda: data.correlations,
+        lambda: data.spectrum,
+        lambda: data.spectrum_without_mean,
+        lambda: data.eigenvectors,
+        lambda: data.largest_pair_sum(0.0),
+    ):
+        with pytest.raises(bs.exceptions.InputError, match=r'missing cells of .*missing="drop-samples"'):
+            look()
+
+
+def test_copies_among_missing_cells():
+    """By the rows that both have: enough of them, in which the spin varies."""
+    rng = np.random.default_rng(0)
+    X = rng.choice([-1.0, 1.0], (60, 8))
+    X[:, 5] = -X[:, 2]
+    X[:, 6] = X[:, 1]
+    X[:45, 6] = np.nan  # 15 rows, fewer than 10 + 2 log2(8) = 16
+    X[:, 7] = np.where(rng.random(60) < 0.5, 1, np.nan)
+    X[0, 7], X[0, 4], X[1:, 4] = (
+        np.nan,
+        -1,
+        1,
+    )  # both are +1 wherever both are seen, and spin 4 varies elsewhere
+    X[1, 7], X[1, 4] = -1, np.nan
+    data = stats(with_gaps(X, 0.05))
+    assert {4, 7} <= set(data.varying)
+    assert data.copies == ((2, 5, -1),) == data.without_rows().copies
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (np.full((3, 2), np.nan), "at least 2 sample.*a cell that is not missing: found n_samples=0 of 3"),
+        ([[None, None], [1, None]], "found n_samples=1 of 2"),
+    ],
+)
+def test_nothing_but_missing_cells(X, message):
+    with pytest.raises(bs.exceptions.InputError, match=message):
+        stats(X)
+
+
+def test_one_observed_cell_in_each_row_says_nothing_of_couplings():
+    data = stats([[1, np.nan], [np.nan, 1], [-1, np.nan]])
+    assert data.counts.tolist() == [2, 1] and data.varying.tolist() == [0]
+    assert data.moments.chi_sg is None
+    with pytest.raises(bs.exceptions.ConstantSpinsError):
+        _ = data.kept

@@ -30,6 +30,8 @@ spins,
     N \sum_{ij} d_{ij} = 1^T X^T X 1 = t \cdot t, \qquad
     N^2 \sum_i \Big(\sum_j d_{ij}\Big)^2 = |X^T X 1|^2 = t^T X X^T t, \qquad
     \sum_a \Big(\sum_b g_{ab}\Big)^2 = s^T X^T X s = |X X^T 1|^2 .
+
+Where cells are missing, every average is one over available cases (:mod:`bayesing.available`).
 """
 
 from __future__ import annotations
@@ -39,8 +41,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .available import PairSums, averages
 from .packed import Gram, PackedSpins
-from .spins import pack_spins
+from .spins import observed_rows, pack_spins
 from .types import Array, Integers
 
 _CONVERTED = 2**17  # numbers converted at a time: one megabyte of float64, which stays in cache
@@ -52,7 +55,9 @@ _INT64 = 2**63  # whole numbers below are exact in int64
 class SpinMoments:
     """Moments of N samples of n spins; see the module's docstring for the formulas.
 
-    ``q``, ``r``, ``chi_sg`` and ``chi_lin`` are None where N < 4, for want of distinct samples.
+    ``q``, ``r``, ``chi_sg`` and ``chi_lin`` are None where N < 4, for want of distinct samples. ``counts`` are the
+    observed cells of each spin, and ``common`` is the mean number of rows that two spins have in common, where cells
+    are missing; None where none is.
     """
 
     n: int
@@ -66,6 +71,18 @@ class SpinMoments:
     chi_sg: float | None
     chi_lin: float | None
     magnetisations: Array
+    counts: Integers | None = None
+    common: float | None = None
+
+    @property
+    def missing(self) -> int:
+        """The number of missing cells."""
+        return 0 if self.counts is None else self.n * self.N - int(self.counts.sum())
+
+    @property
+    def N_pair(self) -> float:
+        """The number of rows that two spins have in common, in the mean; N where no cell is missing."""
+        return self.N if self.common is None else self.common
 
     @classmethod
     def of(cls, X: ArrayLike) -> SpinMoments:
@@ -75,7 +92,11 @@ class SpinMoments:
         >>> m.n, m.N, round(m.M, 3), round(m.C1, 3), round(m.C2, 3)
         (3, 2, 0.333, -0.333, 0.333)
         """
-        rows, _ = pack_spins(X)
+        rows, absent, _ = pack_spins(X)
+        if absent is not None:
+            rows, absent = observed_rows(rows, absent)
+        if absent is not None:
+            return moments_available(len(rows), PairSums.of(rows, absent))
         by_spins = len(rows) > rows.n
         gram = rows.spins_gram() if by_spins else rows.samples_gram()
         return moments_from(len(rows), rows.sums(), gram, None if by_spins else rows)
@@ -124,6 +145,15 @@ def moments_from(N: int, s: Integers, gram: Gram, rows: PackedSpins | None) -> S
         chi_lin=chi_lin,
         magnetisations=magnetisations,
     )
+
+
+def moments_available(N: int, pairs: PairSums) -> SpinMoments:
+    """From the sums of all pairs over N rows with missing cells."""
+    counts = np.diag(pairs.counts).astype(np.int64)
+    magnetisations = np.diag(pairs.sums) / np.maximum(counts, 1)
+    magnetisations.flags.writeable = counts.flags.writeable = False
+    found = averages(pairs)
+    return SpinMoments(n=pairs.n, N=N, **found._asdict(), magnetisations=magnetisations, counts=counts)
 
 
 def overlap_of(s: Integers, N: int) -> float:

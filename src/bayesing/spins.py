@@ -3,13 +3,14 @@
 Rows are samples, columns are spins. Accepted are ±1, 0/1 and bool, of any integer or
 float dtype, as NumPy arrays, nested lists, pandas or polars data frames. 0 and False
 become -1. An array that holds only 1s is read as all +1, which both encodings agree on.
+NaN, None, pandas' NA and NaT, and what a masked array masks are missing cells.
 """
 
 from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -21,9 +22,14 @@ from .packed import Gram, PackedSpins
 from .types import Flags, Indices, Spins
 
 _EXPECTED = "Spins must be ±1, 0/1 or bool"
+_LEAVE_OUT = "This needs complete data: leave out its row or column first."
 _BLOCK_BYTES = 2**19  # checked at a time: they stay in the second cache, and passes over memory are the cost
 _ROWS_ACROSS = 256  # rows at least, where columns lie along memory: several lines of cache of each column
 _BITS_BEYOND_CHANCE = 10  # bits: copies among fair coins are then less likely than 2^-10
+
+
+#: Takes a block of rows from the row ``start`` on, and the cells that are missing in it.
+Take = Callable[[int, Spins, Flags | None], None]
 
 
 class Copy(NamedTuple):
@@ -35,7 +41,7 @@ class Copy(NamedTuple):
 
 
 def as_spins(X: ArrayLike, *, min_samples: int = 2, min_spins: int = 2) -> Spins:
-    """Check ``X`` and return it as a C-contiguous int8 array of ±1, shape (N samples, n spins).
+    """Check ``X`` and return it as a C-contiguous int8 array of ±1, shape (N samples, n spins); none may be missing.
 
     >>> as_spins([[0, 1], [1, 1]])
     array([[-1,  1],
@@ -56,18 +62,58 @@ def encode(X: ArrayLike, *, min_samples: int = 2, min_spins: int = 2) -> tuple[S
     return spins, encoding
 
 
-def pack_spins(X: ArrayLike, min_samples: int = 2, min_spins: int = 2) -> tuple[PackedSpins, str]:
-    """Like :func:`encode`, but as bits, without a copy of ``X`` as a whole.
+def pack_spins(
+    X: ArrayLike, min_samples: int = 2, min_spins: int = 2
+) -> tuple[PackedSpins, PackedSpins | None, str]:
+    """Like :func:`encode`, but as bits, without a copy of ``X`` as a whole, and cells may be missing.
 
-    >>> rows, encoding = pack_spins([[0, 1], [1, 1]])
-    >>> rows.unpack().tolist(), encoding
-    ([[-1, 1], [1, 1]], '0/1')
+    The second are the bits of missing cells, where those of the spins are 0; None if there are none.
+
+    >>> rows, absent, encoding = pack_spins([[0, 1], [1, float("nan")]])
+    >>> rows.unpack().tolist(), absent.unpack().tolist(), encoding
+    ([[-1, 1], [1, -1]], [[-1, -1], [-1, 1]], '0/1')
     """
     array = _numeric_array(X)
     check_shape(array.shape, min_samples, min_spins)
     parts: list[PackedSpins] = []
-    encoding = _in_blocks(array, lambda _, block: parts.append(PackedSpins.of(block)))
-    return PackedSpins.stacked(parts), encoding
+    gaps: list[PackedSpins | None] = []
+
+    def take(_: int, block: Spins, missing: Flags | None) -> None:
+        if missing is not None:
+            block[missing] = 0
+        parts.append(PackedSpins.of(block))
+        gaps.append(None if missing is None else PackedSpins.of(missing))
+
+    encoding = _in_blocks(array, take)
+    if not parts:
+        return PackedSpins.of(np.empty(array.shape, np.int8)), None, encoding
+    return PackedSpins.stacked(parts), stacked_gaps(parts, gaps), encoding
+
+
+def stacked_gaps(rows: Sequence[PackedSpins], gaps: Sequence[PackedSpins | None]) -> PackedSpins | None:
+    """The missing cells of several parts, one after the other; None if no part has any."""
+    if all(part is None for part in gaps):
+        return None
+    filled = [
+        PackedSpins(np.zeros_like(part.words), part.n) if gap is None else gap
+        for part, gap in zip(rows, gaps, strict=True)
+    ]
+    return PackedSpins.stacked(filled)
+
+
+def observed_rows(
+    rows: PackedSpins, absent: PackedSpins, min_samples: int = 2
+) -> tuple[PackedSpins, PackedSpins | None]:
+    """Without the rows in which all cells are missing, which say nothing; so many must be left."""
+    seen = absent.active() < rows.n
+    if not seen.all():
+        rows, absent = rows[seen], absent[seen]
+    if len(rows) < min_samples:
+        raise InputError(
+            f"Expected at least {min_samples} sample(s) (rows) with a cell that is not missing: found "
+            f"n_samples={len(rows)} of {len(seen)}."
+        )
+    return rows, absent if absent.words.any() else None
 
 
 def varies(rows: PackedSpins) -> Flags:
@@ -112,11 +158,21 @@ def copies_of(rows: PackedSpins) -> tuple[Copy, ...]:
     )
 
 
-def copies_from_products(products: Gram, varying: Indices, N: int) -> tuple[Copy, ...]:
-    """The same as :func:`copies_of` where N rows were not kept: entries of X^T X are N or -N for copies."""
+def copies_from_products(
+    products: Gram, varying: Indices, N: int, pairs: tuple[Gram, Gram] | None = None
+) -> tuple[Copy, ...]:
+    """The same as :func:`copies_of` where N rows were not kept: entries of X^T X are N or -N for copies.
+
+    Where cells are missing, ``pairs`` are the number of rows that two spins have in common, and the sum of the first
+    over them. Those rows must be enough, and the spin must vary in them.
+    """
     if _may_agree_by_chance(N, len(products)):
         return ()
     found = []
+    if pairs is not None:
+        counts, sums = pairs
+        sure = ~_may_agree_by_chance(counts, len(products)) & (np.abs(sums) < counts)
+        products = np.where(sure & (np.abs(products) == counts), np.sign(products) * N, 0)
     for j in varying.tolist():
         alike = np.flatnonzero(np.abs(products[j, :j]) == N)
         if len(alike):
@@ -125,31 +181,34 @@ def copies_from_products(products: Gram, varying: Indices, N: int) -> tuple[Copy
     return tuple(found)
 
 
-def _may_agree_by_chance(N: int, n: int) -> bool:
+def _may_agree_by_chance(N: Any, n: int) -> Any:
     return N < _BITS_BEYOND_CHANCE + 2 * math.log2(n)
 
 
-def _in_blocks(array: NDArray[Any], take: Callable[[int, Spins], None]) -> str:
-    """Check an array and hand it over, some rows at a time, as int8 of -1, 0 and 1; return its encoding."""
+def _in_blocks(array: NDArray[Any], take: Take) -> str:
+    """Check an array and hand it over, some rows at a time, as int8 of -1, 0 and 1; return its encoding.
+
+    With each block go the cells that are missing in it, which are 1 there; None if there are none.
+    """
     minus = zero = False
     across = array.flags.f_contiguous and not array.flags.c_contiguous
     if across and array.itemsize > 1:
         array = _narrowed(array)
     step = max(_BLOCK_BYTES // (array.shape[1] * array.itemsize), _ROWS_ACROSS if across else 1)
     for start in range(0, len(array), step):
-        spins, low = _checked(array[start : start + step], start)
+        spins, low, missing = _checked(array[start : start + step], start)
         minus = minus or low < 0
         zero = zero or low == 0 or bool(low < 0 and np.count_nonzero(spins) < spins.size)
         if minus and zero:
             raise _zero_beside_minus(array)
-        take(start, spins)
+        take(start, spins, missing)
     return "±1" if minus else "0/1" if zero else "1"
 
 
 def _narrowed(array: NDArray[Any]) -> NDArray[Any]:
     """A copy in int8 of an array whose columns lie along memory, made along memory.
 
-    If a value is wrong, the array itself: its place is then found row by row.
+    If a value is wrong or missing, the array itself: its place is then found row by row.
     """
     turned = np.empty(array.T.shape, np.int8)
     try:
@@ -159,34 +218,38 @@ def _narrowed(array: NDArray[Any]) -> NDArray[Any]:
     return turned.T
 
 
-def _into(spins: Spins) -> Callable[[int, Spins], None]:
-    """A function that copies a block to its place."""
+def _into(spins: Spins) -> Take:
+    """A function that copies a block to its place, and wants all of its cells."""
 
-    def copy(start: int, block: Spins) -> None:
+    def copy(start: int, block: Spins, missing: Flags | None) -> None:
+        if missing is not None:
+            row, column = np.argwhere(missing)[0].tolist()
+            raise _not_a_spin("a missing value (NaN)", start + row, column, math.nan, _LEAVE_OUT)
         spins[start : start + len(block)] = block
 
     return copy
 
 
-def _checked(block: NDArray[Any], start: int) -> tuple[Spins, int]:
-    """A block with entries in {-1, 0, 1} as int8, and its lowest entry."""
+def _checked(block: NDArray[Any], start: int) -> tuple[Spins, int, Flags | None]:
+    """A block with entries in {-1, 0, 1} as int8, its lowest entry, and which cells are missing, 1 in their place."""
     low, high = block.min(), block.max()
-    if low >= -1 and high <= 1:  # False for NaN
+    missing = None
+    if low != low:  # NaN
+        missing = np.isnan(block)
+        block = np.where(missing, block.dtype.type(1), block)  # 1 says nothing about the encoding
+        low, high = block.min(), block.max()
+    if low >= -1 and high <= 1:
         spins: Spins = np.ascontiguousarray(block, np.int8)
         # In [-1, 1] truncation leaves every entry alone but the proper fractions, which it makes zero.
         if block.dtype.kind != "f" or np.count_nonzero(block != 0) == np.count_nonzero(spins):
-            return spins, int(low)
+            return spins, int(low), missing
     raise _wrong_value(block, start)
 
 
 def _wrong_value(block: NDArray[Any], start: int) -> NotSpinsError:
     row, column = np.argwhere(~np.isin(block, (-1, 0, 1)))[0].tolist()
     value = block[row, column]
-    if np.isnan(value):
-        return _not_a_spin("a missing value (NaN)", start + row, column, value)
-    remedy = (
-        "Recode the data to two values first, or leave out its row or column if it marks a missing value."
-    )
+    remedy = "Recode the data to two values first. If it marks a missing value, put NaN in its place."
     return _not_a_spin(str(value), start + row, column, value, remedy)
 
 
@@ -194,13 +257,11 @@ def _zero_beside_minus(array: NDArray[Any]) -> NotSpinsError:
     zero = array == 0
     row = int(np.argmax(zero.any(axis=1)))
     column = int(np.argmax(zero[row]))
-    remedy = "If 0 marks a missing value, leave out its row or column first."
+    remedy = "If 0 marks a missing value, put NaN in its place: np.where(X == 0, np.nan, X)."
     return _not_a_spin("0 beside -1 and 1", row, column, array[row, column], remedy)
 
 
-def _not_a_spin(
-    found: str, row: int, column: int, value: Any, remedy: str = "Leave out its row or column first."
-) -> NotSpinsError:
+def _not_a_spin(found: str, row: int, column: int, value: Any, remedy: str) -> NotSpinsError:
     place = f"row {row + 1}, column {column + 1} (counting from 1)"
     sentence = f"{_EXPECTED}: found {found} at {place}. {remedy}"
     return NotSpinsError(sentence, row=row, column=column, value=value)
@@ -228,7 +289,7 @@ def check_shape(shape: tuple[int, ...], min_samples: int = 2, min_spins: int = 2
 
 
 def _numeric_array(X: Any) -> NDArray[Any]:
-    """``X`` as an array of bool, integers or floats; no copy where that is possible."""
+    """``X`` as an array of bool, integers or floats, NaN where a cell is missing; no copy where that is possible."""
     if callable(getattr(type(X), "to_numpy", None)):  # of the type: a data frame's columns are attributes too
         try:
             X = X.to_numpy()
@@ -241,8 +302,9 @@ def _numeric_array(X: Any) -> NDArray[Any]:
     if isinstance(X, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in X):
         X = np.ma.array(X)
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
-        row, column = np.append(np.argwhere(np.ma.getmaskarray(X))[0], 0)[:2].tolist()
-        raise _not_a_spin("a missing (masked) value", row, column, np.ma.masked)
+        gaps = np.ma.getmaskarray(X)
+        X = X.data.astype(np.float64 if X.dtype.kind in "biuf" else object)
+        X[gaps] = math.nan
     try:
         array = np.asarray(X)
     except ValueError as error:

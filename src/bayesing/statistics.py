@@ -7,6 +7,9 @@ moments, and the eigenvalues and eigenvectors of the correlations
 .. math:: D = Z^T Z/N, \qquad z_i = (s_i - m_i)/\sqrt{v_i}, \quad v_i = 1 - m_i^2 ,
 
 of the spins that vary. The data say nothing of the couplings of constant spins: ``kept`` is the same without them.
+
+Cells may be missing. Sums, products, means and moments are then those of available cases (:mod:`bayesing.available`).
+What needs complete rows, as correlations and their eigenvalues do, is an error.
 """
 
 from __future__ import annotations
@@ -20,17 +23,20 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .exceptions import ConstantSpinsError, InputError
-from .moments import SpinMoments, moments_from, overlap_of
+from .available import PairSums, overlap_of_cells
+from .exceptions import ConstantSpinsError, InputError, Setting
+from .moments import SpinMoments, moments_available, moments_from, overlap_of
 from .packed import Gram, PackedSpins, integers_up_to
 from .spectrum import Spectrum
-from .spins import Copy, copies_from_products, copies_of, pack_spins
+from .spins import Copy, copies_from_products, copies_of, observed_rows, pack_spins, stacked_gaps
 from .types import Array, Indices, Integers, Spins
 
 _ALL_ONES = "1"  # the encoding of numbers that are all 1, which agrees with both others
 _NUMBERS = ("±1", "0/1")  # encodings of numbers: -1 and 0 in the same data would be two names of one value
 _SMALL = (
     "sums",
+    "counts",
+    "missing",
     "moments",
     "varying",
     "spectrum",
@@ -41,15 +47,22 @@ _STANDARDISED = 2**21  # numbers standardised at a time: 16 megabytes
 
 
 class Folded(NamedTuple):
-    """What is kept of rows that are not: their sums and X^T X."""
+    """What is kept of rows that are not: their sums and X^T X.
+
+    Where cells are missing, these are of available cases, and ``pair_counts`` and ``pair_sums`` belong to them.
+    """
 
     sums: Integers
     cross: Gram
+    pair_counts: Gram | None = None
+    pair_sums: Gram | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class SpinStatistics:
     """N samples of n spins, as rows of bits or folded into sums and products; ``names`` are those of the columns.
+
+    ``absent`` has bits 1 where a cell is missing, and is None if no cell is. Bits of the rows are 0 there.
 
     >>> stats = SpinStatistics.of([[1, 1, -1], [1, -1, 1]]) + SpinStatistics.of([[-1, 1, 1], [1, 1, 1]])
     >>> stats.N, stats.sums.tolist(), stats.moments.M
@@ -62,17 +75,25 @@ class SpinStatistics:
     folded: Folded | None = field(default=None, repr=False)
     names: tuple[str, ...] | None = None
     encoding: str = "±1"
+    absent: PackedSpins | None = field(default=None, repr=False, kw_only=True)
 
     @classmethod
     def of(cls, X: Any, *, min_samples: int = 2, min_spins: int = 2) -> SpinStatistics:
-        """Of an array, a data frame, a :class:`SpinData`, or of statistics, which are returned as they are."""
+        """Of an array, a data frame, a :class:`SpinData`, or of statistics, which are returned as they are.
+
+        NaN, None and the like are missing cells. Rows in which all cells are missing say nothing and are left out.
+        """
         if isinstance(X, SpinStatistics):
             return X
         rows, encoding = getattr(X, "rows", None), getattr(X, "encoding", "±1")
         if isinstance(rows, PackedSpins):
-            return cls(len(rows), rows.n, rows, names=X.names, encoding=encoding)
-        rows, encoding = pack_spins(X, min_samples=min_samples, min_spins=min_spins)
-        return cls(len(rows), rows.n, rows, names=_names_of(X), encoding=encoding)
+            absent, names = getattr(X, "absent", None), X.names
+        else:
+            rows, absent, encoding = pack_spins(X, min_samples=min_samples, min_spins=min_spins)
+            names = _names_of(X)
+        if absent is not None:
+            rows, absent = observed_rows(rows, absent, min_samples)
+        return cls(len(rows), rows.n, rows, names=names, encoding=encoding, absent=absent)
 
     @classmethod
     def of_batches(cls, batches: Iterable[Any]) -> SpinStatistics:
@@ -85,7 +106,9 @@ class SpinStatistics:
         for batch in batches:
             if hasattr(batch, "__len__") and len(batch) == 0:
                 continue  # which a filter may leave of a batch
-            part = cls.of(batch, min_samples=1)
+            part = cls.of(batch, min_samples=0)
+            if part.N == 0:
+                continue  # all cells are missing
             pending = part if pending is None else pending + part
             if pending.N > pending.n:
                 pending = pending.without_rows()
@@ -103,10 +126,16 @@ class SpinStatistics:
         N = self.N + other.N
         if self.rows is not None and other.rows is not None:
             rows = PackedSpins.stacked([self.rows, other.rows])
-            return SpinStatistics(N, self.n, rows, None, names, encoding)
-        cross = self.cross.astype(integers_up_to(N))
+            absent = stacked_gaps([self.rows, other.rows], [self.absent, other.absent])
+            return SpinStatistics(N, self.n, rows, None, names, encoding, absent=absent)
+        kind = integers_up_to(N)
+        cross = self.cross.astype(kind)
         cross += other.cross
-        return SpinStatistics(N, self.n, None, Folded(self.sums + other.sums, cross), names, encoding)
+        folded = Folded(self.sums + other.sums, cross)
+        if self.missing or other.missing:
+            counts = np.add(self.pair_counts, other.pair_counts, dtype=kind)
+            folded = Folded(*folded[:2], counts, np.add(self.pair_sums, other.pair_sums, dtype=kind))
+        return SpinStatistics(N, self.n, None, folded, names, encoding)
 
     def __radd__(self, other: Any) -> SpinStatistics:
         """So that ``sum`` adds up statistics: it starts from 0."""
@@ -116,39 +145,93 @@ class SpinStatistics:
         """The same with sums and products in place of rows, if samples outnumber spins. Few rows take less memory."""
         if self.rows is None or self.N <= self.n:
             return self
-        folded = Folded(self.sums, self.gram)
+        folded = Folded(self.sums, self.cross)
+        if self.missing:
+            folded = Folded(*folded[:2], self.pair_counts, self.pair_sums)
         return SpinStatistics(self.N, self.n, None, folded, self.names, self.encoding)
 
     @cached_property
+    def missing(self) -> int:
+        """The number of missing cells."""
+        if self.folded is not None and self.folded.pair_counts is not None:
+            return self.N * self.n - int(np.trace(self.folded.pair_counts, dtype=np.int64))
+        return 0 if self.absent is None else int(self.absent.active().sum())
+
+    @cached_property
     def sums(self) -> Integers:
-        """Of each spin over the samples."""
-        return _shared(self._rows.sums() if self.folded is None else self.folded.sums)
+        """Of each spin over the samples in which it was observed."""
+        if self.folded is not None:
+            return _shared(self.folded.sums)
+        rows = self._rows
+        return _shared(rows.sums() if self.absent is None else rows.sums() + self.N - self.counts)
+
+    @cached_property
+    def counts(self) -> Integers:
+        """The number of samples in which each spin was observed: N where no cell is missing."""
+        if self.folded is not None and self.folded.pair_counts is not None:
+            return _shared(np.diag(self.folded.pair_counts).astype(np.int64))
+        if self.absent is None:
+            return _shared(np.full(self.n, self.N, np.int64))
+        return _shared((self.N - self.absent.sums()) // 2)
+
+    @property
+    def pair_counts(self) -> Gram:
+        """The number of samples in which both of two spins were observed, n x n."""
+        return self._pairs.counts
+
+    @property
+    def pair_sums(self) -> Gram:
+        """Entry i, j is the sum of spin i over the samples in which i and j were observed, n x n."""
+        return self._pairs.sums
+
+    @cached_property
+    def _pairs(self) -> PairSums:
+        if not self.missing:
+            kind = integers_up_to(self.N)
+            counts = np.broadcast_to(kind(self.N), (self.n, self.n))
+            return PairSums(
+                counts, np.broadcast_to(self.sums[:, None].astype(kind), counts.shape), self.cross
+            )
+        if self.folded is None:
+            assert self.absent is not None
+            pairs = PairSums.of(self._rows, self.absent)
+        else:
+            assert self.folded.pair_counts is not None and self.folded.pair_sums is not None
+            pairs = PairSums(self.folded.pair_counts, self.folded.pair_sums, self.folded.cross)
+        return PairSums(*map(_shared, pairs))
 
     @cached_property
     def gram(self) -> Gram:
         """The Gram matrix of the smaller side, of whole numbers: X^T X where N > n, else X X^T."""
+        self._check_complete()
         return self.cross if self.N > self.n else _shared(self._rows.samples_gram())
 
     @cached_property
     def cross(self) -> Gram:
-        """X^T X, n x n, whichever side is smaller."""
-        return _shared(self._rows.spins_gram() if self.folded is None else self.folded.cross)
+        """X^T X, n x n, whichever side is smaller; of a pair, over the samples in which both were observed."""
+        if self.folded is not None:
+            return _shared(self.folded.cross)
+        return _shared(self._rows.spins_gram()) if self.absent is None else self._pairs.products
 
     @cached_property
     def moments(self) -> SpinMoments:
         """Moments of all spins, the constant ones included."""
         if self.N < 2:
             raise InputError(f"At least 2 samples are needed: found n_samples={self.N}.")
+        if self.missing:
+            return moments_available(self.N, self._pairs)
         return moments_from(self.N, self.sums, self.gram, None if self.N > self.n else self.rows)
 
     @cached_property
     def varying(self) -> Indices:
-        """Which spins are not the same in all samples."""
-        return _shared(np.flatnonzero(np.abs(self.sums) < self.N))
+        """Which spins are not the same in all samples in which they were observed."""
+        return _shared(np.flatnonzero(np.abs(self.sums) < (self.counts if self.missing else self.N)))
 
     @cached_property
     def copies(self) -> tuple[Copy, ...]:
         """Spins that vary and are copies or opposites of an earlier one, if this is no accident."""
+        if self.missing:
+            return copies_from_products(self.cross, self.varying, self.N, self._pairs[:2])
         if self.folded is not None:
             return copies_from_products(self.cross, self.varying, self.N)
         return copies_of(self._rows)
@@ -173,10 +256,14 @@ class SpinStatistics:
         names = None if self.names is None else tuple(self.names[j] for j in columns)
         square = np.ix_(columns, columns)
         if self.folded is not None:
-            folded = Folded(self.sums[columns], self.cross[square])
+            pairs = (None if matrix is None else matrix[square] for matrix in self.folded[1:])
+            folded = Folded(self.sums[columns], *pairs)  # type: ignore[arg-type]
             return SpinStatistics(self.N, len(columns), None, folded, names, self.encoding)
-        part = SpinStatistics(self.N, len(columns), self._rows.columns(columns), None, names, self.encoding)
-        if "cross" in self.__dict__:
+        rows, absent = self._rows.columns(columns), self.absent and _any(self.absent.columns(columns))
+        part = SpinStatistics(self.N, len(columns), rows, None, names, self.encoding, absent=absent)
+        if "_pairs" in self.__dict__ and absent is not None:
+            part.__dict__["_pairs"] = PairSums(*(_shared(matrix[square]) for matrix in self._pairs))
+        elif "cross" in self.__dict__:
             part.__dict__["cross"] = self.cross[square]
         return part
 
@@ -188,6 +275,7 @@ class SpinStatistics:
     def summary(self) -> SpinStatistics:
         """What is known so far and small, such as moments and eigenvalues, without the data themselves."""
         part = SpinStatistics(self.N, self.n, None, None, self.names, self.encoding)
+        _ = self.missing and self.counts
         part.__dict__.update({name: self.__dict__[name] for name in _SMALL if name in self.__dict__})
         return part
 
@@ -198,21 +286,27 @@ class SpinStatistics:
 
     def take(self, samples: Any) -> SpinStatistics:
         """Some of the samples, by a slice or by their numbers; the rows are needed."""
-        rows = self._rows[samples if isinstance(samples, slice) else np.atleast_1d(samples)]
-        return SpinStatistics(len(rows), self.n, rows, None, self.names, self.encoding)
+        samples = samples if isinstance(samples, slice) else np.atleast_1d(samples)
+        rows, absent = self._rows[samples], self.absent and _any(self.absent[samples])
+        return SpinStatistics(len(rows), self.n, rows, None, self.names, self.encoding, absent=absent)
 
     def spins(self) -> Spins:
-        """The rows as int8, ±1."""
-        return self._rows.unpack()
+        """The rows as int8, ±1, and 0 where a cell is missing."""
+        spins = self._rows.unpack()
+        if self.absent is not None:
+            spins[self.absent.unpack() > 0] = 0
+        return spins
 
     @property
     def active(self) -> Integers | None:
-        """The number of spins that are +1, of each sample; None where rows were not kept."""
-        return None if self.rows is None else self.rows.active()
+        """The number of spins that are +1, of each sample; None where rows were not kept, or cells are missing."""
+        return None if self.rows is None or self.missing else self.rows.active()
 
     @property
     def magnetisations(self) -> Array:
-        """The mean of each spin."""
+        """The mean of each spin; 0 for one that was never observed."""
+        if self.missing:
+            return np.asarray(self.sums / np.maximum(self.counts, 1))
         return np.asarray(self.sums / self.N)
 
     @property
@@ -220,15 +314,18 @@ class SpinStatistics:
         """q, the mean of squared magnetisations, without bias."""
         if self.N < 2:
             raise InputError(f"At least 2 samples are needed: found n_samples={self.N}.")
-        return overlap_of(self.sums, self.N)
+        return overlap_of_cells(self.counts, self.sums) if self.missing else overlap_of(self.sums, self.N)
 
     def covariance(self) -> Array:
-        """C = X^T X/N - m m^T of all spins, n x n."""
+        """C = X^T X/N - m m^T of all spins, n x n; a pair is centred by the means of the samples that have both."""
+        if self.missing:
+            return self._pairs.covariance()
         m = self.magnetisations
         return np.asarray(self.cross / self.N - np.outer(m, m))
 
     def largest_pair_sum(self, offset: float) -> float:
         """``N max_{i<j} |d_ij - offset|``, d_ij the mean of S_i S_j."""
+        self._check_complete()
         spins = None if self.N > self.n else self.spins().astype(np.float32)
         largest, step = 0.0, max(1, _STANDARDISED // self.n)
         for start in range(0, self.n - 1, step):
@@ -241,6 +338,7 @@ class SpinStatistics:
     @cached_property
     def correlations(self) -> Array:
         """D = Z^T Z/N of the spins that vary or, where N is not larger than their number, Z Z^T/N."""
+        self._check_complete()
         kept = self.kept
         if kept is not self:
             return kept.correlations
@@ -323,6 +421,17 @@ class SpinStatistics:
         scale = n_all / n * (stretch / (1 - q)) ** 2 if q < 1 else math.inf
         return Spectrum(np.asarray(stretch * d), w, N - 1, scale)
 
+    def _check_complete(self) -> None:
+        if self.missing:
+            raise InputError(
+                f"Expected complete data: found {self.missing} missing cells of {self.N} x {self.n}, which this "
+                "method cannot use. Leave out samples or columns with missing cells first: in a file, with ",
+                Setting("missing", "drop-samples"),
+                " or ",
+                Setting("missing", "drop-spins"),
+                ".",
+            )
+
     @property
     def _rows(self) -> PackedSpins:
         if self.rows is None:
@@ -367,6 +476,11 @@ def _shared(array: A) -> A:
     """An array that many will look at, and nobody can write to."""
     array.flags.writeable = False
     return array
+
+
+def _any(absent: PackedSpins) -> PackedSpins | None:
+    """Missing cells, or None if there are none."""
+    return absent if absent.words.any() else None
 
 
 def _names_of(X: Any) -> tuple[str, ...] | None:

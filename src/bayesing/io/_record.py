@@ -23,13 +23,15 @@ class SpinData:
 
     ``rows`` are the spins as bits, 64 to a word, and ``spins`` are the same as an array. ``names`` are those of the
     columns, if there are any. ``encoding`` says how the spins were written: "±1", "0/1", "yes/no", ..., or several
-    of them. ``notes`` are sentences on what was left out or taken for granted.
+    of them. ``notes`` are sentences on what was left out or taken for granted. ``absent`` has bits 1 where a cell is
+    missing, and is None if no cell is.
     """
 
     rows: PackedSpins
     names: Names = None
     encoding: str = "±1"
     notes: tuple[str, ...] = ()
+    absent: PackedSpins | None = None
 
     @classmethod
     def of(
@@ -45,13 +47,21 @@ class SpinData:
         >>> data.shape, data.encoding, data.spins.tolist()
         ((2, 3), '0/1', [[-1, 1, 1], [1, 1, -1]])
         """
-        rows, found = pack_spins(spins, min_samples=1, min_spins=1)
-        return cls(rows, names, found if encoding is None else encoding, notes)
+        rows, absent, found = pack_spins(spins, min_samples=1, min_spins=1)
+        return cls(rows, names, found if encoding is None else encoding, notes, absent)
 
     @property
     def spins(self) -> Spins:
-        """The spins as int8, ±1, N x n: a new array each time, eight times as large as ``rows``."""
-        return self.rows.unpack()
+        """The spins as int8, ±1, 0 where a cell is missing: a new array each time, 8 times as large as ``rows``."""
+        spins = self.rows.unpack()
+        if self.absent is not None:
+            spins[self.absent.unpack() > 0] = 0
+        return spins
+
+    @property
+    def missing(self) -> int:
+        """The number of missing cells."""
+        return 0 if self.absent is None else int(self.absent.active().sum())
 
     @property
     def shape(self) -> tuple[int, int]:
