@@ -21,7 +21,7 @@ ROWS = [
     ["priors", "mixture", "ising", "conditionals", "replica"],
     ["sampling"],
     ["learning"],
-    ["generator", "entropy"],
+    ["generator", "entropy", "missing"],
     ["strength", "couplings"],
     ["weak", "diagnosis", "words", "check", "choice", "inference"],
     ["_surface", "calibration", "prediction"],

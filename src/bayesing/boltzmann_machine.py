@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from .entropy import entropy_of, log_partition_of, multi_information_of
 from .generator import sample
 from .inference import CouplingAnswer, check_couplings, infer_couplings
 from .ising import IsingModel
+from .missing import log_conditionals_shown, shown
 from .statistics import SpinStatistics
 from .types import Array, Heard, Spins
 
@@ -159,7 +161,7 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
         from .check import check, thorough
 
         data = self._meet_again(X)
-        return check(self.model_, data, thorough(data.n), fields_of(data.sums, data.N))
+        return check(self.model_, data, thorough(data.n), fields_of(data.sums, data.counts))
 
     @property
     def gamma_(self) -> float | None:
@@ -183,19 +185,36 @@ class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
         return not self._fitted.method.searches
 
     def score(self, X: ArrayLike, y: Any = None) -> float:
-        """Mean log pseudo-likelihood of ``X`` per spin and sample: the mean of ln P(s_i | other spins)."""
-        s = self._meet_again(X).spins().astype(np.float64)
+        """Mean log pseudo-likelihood of ``X`` per spin and sample: the mean of ln P(s_i | other spins).
+
+        Of rows with missing cells, it is of the cells that are there, given the others that are.
+        """
+        data = self._meet_again(X)
+        if data.missing:
+            return float(log_conditionals_shown(self.model_, data.spins()).mean())
+        s = data.spins().astype(np.float64)
         return float(log_conditional(s, s @ self.couplings_ + self.fields_).mean())
 
     def log_likelihood(self, X: ArrayLike, n_chains: int = 1000, seed: Seed = None) -> tuple[float, float]:
         """Mean log likelihood of ``X`` per sample in nats, and the standard error that ln Z gives it.
 
         Up to 20 spins it is exact, with the error 0. Beyond, ln Z is from annealed importance sampling with
-        ``n_chains`` chains.
+        ``n_chains`` chains. Of rows with missing cells, it is that of the cells that are there.
         """
-        spins, model = self._meet_again(X).spins(), self.model_
+        data, model = self._meet_again(X), self.model_
+        spins = data.spins()
         log_partition, error = log_partition_of(model, n_chains, seed, self._fitted.base)
-        return -float(model.energy(spins).mean()) - log_partition, error
+        if not data.missing:
+            return -float(model.energy(spins).mean()) - log_partition, error
+        found = shown(model, spins, 0 if seed is None else seed)
+        return float(found.log_weights.mean()) - log_partition, math.hypot(error, found.error)
+
+    def impute(self, X: ArrayLike, seed: Seed = None) -> Array:
+        """Probabilities of +1 of the missing cells (NaN) of ``X``, given the others of their row; (samples, n).
+
+        Cells that are there have 0 or 1. Up to 10 missing cells in a row it is exact.
+        """
+        return shown(self.model_, self._meet_again(X).spins(), 0 if seed is None else seed).up
 
     def entropy(self, n_chains: int = 1000, seed: Seed = None) -> tuple[float, float]:
         """Entropy of the fitted model in nats, and its standard error: exact up to 20 spins, as in log_likelihood."""

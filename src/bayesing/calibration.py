@@ -128,7 +128,7 @@ def interval_of(
     looked_at: Statistic
     if statistic is not None:
         looked_at = partial(_of_spins, statistic)
-    elif answer.chosen and answer.diagnosis.distance < NEAR and not (data.has_data and data.rows is None):
+    elif answer.chosen and answer.diagnosis.distance < NEAR and _has_complete_rows(data):
         looked_at = statistic_near_glass(data, max(gamma, least), answer.options)
     else:
         found = replace(answer.estimate, gamma=max(answer.estimate.gamma, least))
@@ -140,8 +140,20 @@ def interval_of(
         pattern, H = tuple((sites - sites.mean()).tolist()), float(sites.mean())
     setting = Ensemble(m.n, m.N, stability(m), J0, pattern)
     start, error = Point(gamma, H), Point(gamma_error, H_error)
+    if data.missing and data.absent is None:
+        raise InputError(
+            f"An interval needs to know which cells are missing: found {data.missing} missing cells of data whose rows "
+            "were not kept. Give all rows at once."
+        )
     observed = see(looked_at, data)
-    return calibrate(looked_at, observed, setting, start, error, level, n_simulations, seed, progress)
+    return calibrate(
+        looked_at, observed, setting, start, error, level, n_simulations, seed, progress, data.absent
+    )
+
+
+def _has_complete_rows(data: SpinStatistics) -> bool:
+    """Whether rows can be gone through; those of a summary are not asked for."""
+    return not data.missing and not (data.has_data and data.rows is None)
 
 
 def _first_guess(answer: StrengthAnswer, data: SpinStatistics) -> tuple[float, float, float, float]:
@@ -164,7 +176,7 @@ def _of_spins(statistic: Callable[[Spins], Any], data: SpinStatistics) -> Any:
 
 def see(statistic: Statistic, data: SpinStatistics) -> Array:
     """What is compared: the statistic, one number or several, and the mean spin."""
-    mean = int(data.sums.sum()) / (data.n * data.N)
+    mean = int(data.sums.sum()) / (data.n * data.N - data.missing)
     seen = np.append(np.asarray(statistic(data), dtype=np.float64), mean)
     if not np.isfinite(seen).all():
         raise InputError(
@@ -183,8 +195,11 @@ def calibrate(
     n_simulations: int = 200,
     seed: Seed = 0,
     progress: Heard | None = None,
+    absent: PackedSpins | None = None,
 ) -> Interval:
     """Intervals of J and H for data of which this was ``observed``, with :func:`see`.
+
+    Cells that are ``absent`` in the data are left out of all simulated data sets.
 
     ``start`` is a first estimate, ``error`` its standard error; neither needs to be right. Simulations run in
     parallel under ``joblib.parallel_config(n_jobs=...)``, and the statistic with them, so it must be picklable.
@@ -196,7 +211,7 @@ def calibrate(
     n_simulations = count("n_simulations", n_simulations, 40)
     reach = float(student.ppf((1 + level) / 2, n_simulations - TERMS)) + _MARGIN
     ceiling = _CEILING * max(start.gamma, 1.0)
-    simulations = _Simulations(statistic, setting, error, seed, n_simulations, progress)
+    simulations = _Simulations(statistic, setting, error, seed, n_simulations, progress, absent)
     window = window_around(start, Point(reach * error.gamma, reach * error.H), ceiling)
     simulations.run(window, n_simulations // 2)
     window = simulations.widen(window, observed, level, ceiling)
@@ -253,7 +268,9 @@ class _Simulations:
         seed: Seed,
         expected: int,
         progress: Heard | None,
+        absent: PackedSpins | None,
     ) -> None:
+        self.absent = absent
         self.statistic, self.setting, self.progress, self.expected = statistic, setting, progress, expected
         rng = generator(seed)
         self.seed = seed if isinstance(seed, int) else int(rng.integers(2**62))
@@ -287,7 +304,7 @@ class _Simulations:
         common = self.setting.n, self.setting.N, self.setting.J0, self.setting.pattern
         keys = [(*common, *self.setting.sampler(at), at, entropy) for at, entropy in tasks]
         results = Parallel(return_as="generator", batch_size=1)(
-            delayed(_observe)(self.statistic, self.setting, at, entropy, _cache.get(key))
+            delayed(_observe)(self.statistic, self.setting, at, entropy, _cache.get(key), self.absent)
             for (at, entropy), key in zip(tasks, keys, strict=True)
         )
         for (at, _), key, (packed, seen) in zip(tasks, keys, results, strict=True):
@@ -325,15 +342,21 @@ def _rank(lattice: NDArray[np.int64], seed: int) -> NDArray[np.uint64]:
 
 
 def _observe(
-    statistic: Statistic, setting: Ensemble, at: Point, entropy: tuple[int, ...], packed: Packed | None
+    statistic: Statistic,
+    setting: Ensemble,
+    at: Point,
+    entropy: tuple[int, ...],
+    packed: Packed | None,
+    absent: PackedSpins | None = None,
 ) -> tuple[Packed, Array]:
     """A data set of new couplings, or a remembered one, and what is seen of it."""
     if packed is None:
         spins, stuck = _draw(setting, at, np.random.SeedSequence(entropy))
         packed = PackedSpins.of(spins), stuck
     try:
-        fresh = PackedSpins(packed[0].words, setting.n)  # what is remembered stays as small as it is
-        return packed, see(statistic, SpinStatistics(setting.N, setting.n, fresh))
+        words = packed[0].words if absent is None else packed[0].words & ~absent.words
+        fresh = PackedSpins(words, setting.n)  # what is remembered stays as small as it is
+        return packed, see(statistic, SpinStatistics(setting.N, setting.n, fresh, absent=absent))
     except ValueError as error:
         failed = SimulatedDataError(
             f"the statistic does not exist for data simulated at J = {math.sqrt(at.gamma):.3g}, H = {at.H:.3g}, "

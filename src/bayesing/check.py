@@ -9,6 +9,9 @@ r"""Do samples of a fitted model look like the data?
    sample, against that of independent spins with the means of the data; and the mean of K once more. Chains from the
    data cannot see a state that is far from all of them, nor how much each of several states weighs.
 
+Rows with missing cells are completed first: each missing cell is drawn from the model, given what its row shows. The
+log likelihoods are those of the cells that are there.
+
 Connected correlations, not averages of products: those of rare spins are nearly right in a model without couplings.
 
 Chains are as many as the budget has: the check of a method that does not search takes less time than the fit.
@@ -26,6 +29,7 @@ from numpy.typing import NDArray
 
 from .entropy import BETA_STEP, annealed, entropy_of_means
 from .ising import IsingModel
+from .missing import completed, shown
 from .sampling._gibbs import GROUP, Chains, Single, generator_states, in_threads
 from .statistics import SpinStatistics
 from .types import Array, Integers
@@ -166,6 +170,9 @@ class Check:
 
 def check(model: IsingModel, stats: SpinStatistics, effort: Effort, base: Array) -> Check:
     """Compare; ``base`` are the fields of independent spins with about the means of the model."""
+    exponent, independent = _shown(model, stats)
+    if stats.missing:
+        stats = SpinStatistics.of(completed(model, stats.spins(), _SEED), min_samples=1)
     spins, rise = _chains_from(stats, model, effort.chains, base)
     n, N, P = stats.n, stats.N, spins.shape[1]
     m, d = spins.mean(axis=1, dtype=np.float64), stats.magnetisations
@@ -180,7 +187,6 @@ def check(model: IsingModel, stats: SpinStatistics, effort: Effort, base: Array)
     z_pairs = (C - of_data)[upper] / np.sqrt(np.maximum(pairs[upper], least) * share)
     active = np.rint((spins.sum(axis=0) + n) / 2)
     at_rest = _at_rest(model, effort, base, float(active.std()))
-    exponent = float(model.fields @ d + np.vdot(model.couplings, stats.cross) / (2 * N))
     return Check(
         n_spins=n,
         n_data=N,
@@ -197,8 +203,18 @@ def check(model: IsingModel, stats: SpinStatistics, effort: Effort, base: Array)
         active_at_rest_error=at_rest.active_error,
         log_likelihood=exponent - at_rest.log_partition,
         log_likelihood_error=at_rest.error,
-        independent=-entropy_of_means(d),
+        independent=independent,
     )
+
+
+def _shown(model: IsingModel, stats: SpinStatistics) -> tuple[float, float]:
+    """The mean exponent of what the rows show, summed over missing cells, and their mean ln P if independent."""
+    N, d = stats.N, stats.magnetisations
+    if not stats.missing:
+        exponent = float(model.fields @ d + np.vdot(model.couplings, stats.cross) / (2 * N))
+        return exponent, -entropy_of_means(d)
+    exponent = float(shown(model, stats.spins(), _SEED).log_weights.mean())
+    return exponent, -sum(share * entropy_of_means(d[[i]]) for i, share in enumerate(stats.counts / N))
 
 
 def _error_of_active(d: Array, C: Array, N: int) -> float:

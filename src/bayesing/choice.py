@@ -23,6 +23,7 @@ from .couplings.spectral import SpectralCouplings
 from .diagnosis import MEAN, Reason, bias, doubts, is_mean_alone, is_ordered
 from .exceptions import InputError
 from .ising import IsingModel
+from .missing import filled
 from .moments import SpinMoments
 from .replica import NEAR, stability
 from .statistics import SpinStatistics
@@ -105,9 +106,14 @@ class StrengthSituation:
         return method.fit(self.stats, options)
 
     @cached_property
+    def whole(self) -> SpinStatistics:
+        """The data, with missing cells drawn by chance: good enough to look for what is odd."""
+        return filled(self.stats) if self.stats.missing and self.stats.rows is not None else self.stats
+
+    @cached_property
     def spectral(self) -> SpectralFit:
         """The fit of "spectral" without a mean coupling, which others look at, too."""
-        return fit_spectral(self.stats)
+        return fit_spectral(self.whole)
 
     def with_mean_coupling(self) -> StrengthSituation:
         """The same data, and a mean coupling estimated; what was found of the data stays."""
@@ -120,18 +126,23 @@ class StrengthSituation:
         """In what the data are not those of many weak couplings, as far as there are enough to tell."""
         if not self.can_doubt:
             return ()
-        return doubts(signs_of(self.stats, self.spectral if self.decomposes else None, MEAN))
+        return doubts(signs_of(self.whole, self.spectral if self.decomposes else None, MEAN))
 
     def bias_of(self, found: Estimate) -> tuple[Reason, ...]:
         """Whether an estimate is far from that of a method without bias, as far as there is one."""
-        if not (self.can_doubt and self.decomposes):
+        if not (self.can_doubt and self.decomposes) or self.stats.missing:
             return ()
         return bias(found, self.fit("spectral"), self.stats.moments)
 
     @property
     def can_doubt(self) -> bool:
-        """Whether there are samples enough to look odd."""
-        return self.stats.N >= _LEAST_FOR_DOUBT
+        """Whether there are samples enough to look odd, and rows if cells are missing."""
+        return self.stats.N >= _LEAST_FOR_DOUBT and not (self.stats.missing and self.stats.rows is None)
+
+    @property
+    def share_missing(self) -> float:
+        """Of the cells, in percent."""
+        return 100 * self.stats.missing / (self.stats.n * self.stats.N)
 
     @property
     def decomposes(self) -> bool:
@@ -190,6 +201,20 @@ STRENGTH: tuple[Rule[StrengthSituation], ...] = (
         lambda s: "the only method for fewer than 4 samples",
     ),
     Rule(
+        f"missing cells, up to {MOST_LEARNT} spins, rows that were kept, and a Gaussian prior",
+        "likelihood",
+        lambda s: s.stats.missing > 0 and s.learns and s.stats.rows is not None,
+        lambda s: f"{s.share_missing:.2g}% of the cells are missing, and it uses all that are there",
+    ),
+    Rule(
+        "missing cells",
+        "susceptibility",
+        lambda s: s.stats.missing > 0,
+        lambda s: (
+            f"{s.share_missing:.2g}% of the cells are missing, and its moments are of those that are there"
+        ),
+    ),
+    Rule(
         "a Laplace prior",
         "susceptibility",
         lambda s: s.options.prior == "laplace",
@@ -239,7 +264,7 @@ STRENGTH: tuple[Rule[StrengthSituation], ...] = (
 
 def unbiased(stats: SpinStatistics | None, moments: SpinMoments) -> tuple[float, float]:
     """gamma and its error, for a first guess where a method's own is biased: "spectral", or what moments tell."""
-    if stats is None or not stats.has_data:
+    if stats is None or not stats.has_data or stats.missing:
         closed = fit_susceptibility(moments)
         return closed.gamma, closed.gamma_error
     found = find(strength.METHODS, "spectral").fit(stats, Options())
@@ -294,7 +319,8 @@ class CouplingSituation:
     @cached_property
     def doubts(self) -> tuple[Reason, ...]:
         """In what the data are not those of many weak couplings."""
-        if self.prior == "gaussian" and self.strength.can_doubt and self.strength.decomposes:
+        complete = not self.stats.missing
+        if self.prior == "gaussian" and complete and self.strength.can_doubt and self.strength.decomposes:
             _ = self.stats.eigenvectors  # before the eigenvalues: one decomposition gives both
         return self.strength.doubts
 
@@ -311,7 +337,7 @@ class CouplingSituation:
         searches = find(couplings.METHODS, name).searches
         effort = thorough(stats.n) if searches else quick(stats.n, stats.N)
         model = IsingModel(found.rows()[0], found.fields)
-        return check(model, stats, effort, fields_of(stats.sums, stats.N))
+        return check(model, stats, effort, fields_of(stats.sums, stats.counts))
 
     @cached_property
     def cheap(self) -> Rule[CouplingSituation]:
@@ -424,6 +450,12 @@ CHEAP: tuple[Rule[CouplingSituation], ...] = (
 #: The rules of "auto" for the couplings.
 COUPLINGS: tuple[Rule[CouplingSituation], ...] = (
     Rule(
+        "missing cells",
+        "likelihood",
+        lambda s: s.stats.missing > 0,
+        lambda s: f"{s.strength.share_missing:.2g}% of the cells are missing, and it uses all that are there",
+    ),
+    Rule(
         f"spins that align by themselves, up to {MOST_LEARNT} of them",
         "likelihood",
         lambda s: s.learns and is_ordered(s.doubts),
@@ -437,6 +469,13 @@ COUPLINGS: tuple[Rule[CouplingSituation], ...] = (
     ),
     *CHEAP,
 )
+
+
+def stand_in(method: CouplingMethod, stats: SpinStatistics) -> CouplingMethod:
+    """The method itself or, for one with a prior that cannot use rows with missing cells, one that can."""
+    if not stats.missing or method.uses_missing or not method.priors:
+        return method
+    return find(couplings.METHODS, "likelihood")
 
 
 def first(rules: tuple[Rule[S], ...], situation: S) -> Rule[S]:

@@ -17,7 +17,7 @@ import scipy
 
 from . import couplings, strength
 from .arguments import Seed, number
-from .choice import AUTO, COUPLINGS, STRENGTH, CouplingSituation, StrengthSituation, find, first
+from .choice import AUTO, COUPLINGS, STRENGTH, CouplingSituation, StrengthSituation, find, first, stand_in
 from .conditionals import fields_of
 from .couplings import PRIORS, CouplingMethod, Couplings, Strength
 from .couplings._sparse import SparseCouplings
@@ -218,10 +218,13 @@ def infer_couplings(
         data.check_variation()
         rule = first(COUPLINGS, situation)
         method, reason = rule.method, rule.reason(situation)
-    chosen = find(couplings.METHODS, method)
+    asked = find(couplings.METHODS, method)
+    chosen = stand_in(asked, data)
+    if chosen is not asked:
+        method, reason = chosen.name, f"cells are missing, which {asked.name} cannot use"
     _check_data(chosen, data, infers=situation.gamma is None)
     found, given = situation.fit(method)
-    base = fields_of(data.sums, data.N)
+    base = fields_of(data.sums, data.counts)
     return CouplingAnswer(found, given, chosen, reason, prior, data.N, base, situation.check(method))
 
 

@@ -15,13 +15,15 @@ from numpy.typing import NDArray
 
 from .arguments import Seed, generator
 from .ising import IsingModel
+from .packed import PackedSpins
+from .statistics import SpinStatistics
 from .types import Array, Integers, Spins
 
 EXACT = 10  # missing cells of a row, whose states are gone through
-_CHAINS = 256  # of a row with more of them
+_CHAINS = 2**15  # of all rows with more of them
+_LEAST_CHAINS, _MOST_CHAINS = 32, 512  # of each
 _STEPS = 21  # in which their couplings are switched on
 _SWEEPS = 40  # from independent cells to draws
-_AT_ONCE = 2**22  # random numbers
 
 
 class Shown(NamedTuple):
@@ -33,6 +35,11 @@ class Shown(NamedTuple):
     log_weights: Array
     variances: Array
     up: Array
+
+    @property
+    def error(self) -> float:
+        """Standard error of the mean of the logarithms, by sampling."""
+        return math.sqrt(float(self.variances.sum())) / len(self.variances)
 
 
 def cells_of(spins: NDArray[np.generic]) -> tuple[Integers, Integers]:
@@ -62,16 +69,25 @@ def shown(model: IsingModel, spins: Spins, seed: Seed = 0) -> Shown:
     up = (spins > 0).astype(np.float64)
     log_weights, variances = np.zeros(len(spins)), np.zeros(len(spins))
     betas = np.linspace(0, 1, _STEPS)
+    chains = int(np.clip(_CHAINS // max(len(spins), 1), _LEAST_CHAINS, _MOST_CHAINS))
     for k, row in enumerate(spins.astype(np.float64)):
         missing = cells[starts[k] : starts[k + 1]]
         found = np.empty(len(missing))
         if len(missing) <= EXACT:
             log_weights[k] = go_through(row, J, h, missing, found)
         else:
-            uniforms = rng.random((_CHAINS, _STEPS, len(missing)))
+            uniforms = rng.random((chains, _STEPS, len(missing)))
             log_weights[k], variances[k] = anneal(row, J, h, missing, betas, uniforms, found)
         up[k, missing] = found
     return Shown(log_weights, variances, up)
+
+
+def filled(stats: SpinStatistics) -> SpinStatistics:
+    """Rows with each missing cell drawn by itself, from the mean of its spin."""
+    rng, spins = np.random.default_rng(0), stats.spins()
+    drawn = np.where(2 * rng.random(spins.shape) - 1 < stats.magnetisations, 1, -1)
+    rows = PackedSpins.of(np.where(spins == 0, drawn, spins))
+    return SpinStatistics(stats.N, stats.n, rows, names=stats.names, encoding=stats.encoding)
 
 
 def completed(model: IsingModel, spins: Spins, seed: Seed = 0) -> Spins:
@@ -89,10 +105,13 @@ def completed(model: IsingModel, spins: Spins, seed: Seed = 0) -> Spins:
     return whole.astype(np.int8)
 
 
-def log_likelihood_of(
-    model: IsingModel, spins: Spins, log_partition: float, seed: Seed = 0
-) -> tuple[float, float]:
-    """Mean ln P of what the rows show, and the standard error that missing cells give it."""
-    found = shown(model, spins, seed)
-    error = math.sqrt(float(found.variances.sum())) / len(spins)
-    return float(found.log_weights.mean()) - log_partition, error
+def log_conditionals_shown(model: IsingModel, spins: Spins) -> Array:
+    """ln P of each cell that is there, given the others of its row that are."""
+    found = []
+    for row in spins:
+        there = np.flatnonzero(row)
+        others = np.repeat(row[None], len(there), axis=0)
+        others[np.arange(len(there)), there] = 0
+        up = shown(model, others).up[np.arange(len(there)), there]
+        found.append(np.log(np.where(row[there] > 0, up, 1 - up)))
+    return np.concatenate(found)

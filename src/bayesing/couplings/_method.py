@@ -115,6 +115,7 @@ class CouplingMethod:
     priors: tuple[str, ...] = ()  #: Names of the priors that it has; none for methods without a prior.
     infers_strength: bool = False  #: Whether it infers the strength of its prior together with the couplings.
     searches: bool = False  #: Whether it goes through all samples again and again.
+    uses_missing: bool = False  #: Whether it can use rows with missing cells.
     holds: str = ""  #: Where it holds, in a line.
 
 

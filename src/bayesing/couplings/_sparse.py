@@ -264,15 +264,14 @@ def fit_completed(
 ) -> SparseFit:
     r"""The same for rows with missing cells, from draws of them under couplings J (pairs i < j), averaged.
 
-    Of the precision q that complete rows have, the share ``left`` is left. Completed rows have the slope of what the
-    cells that are there say, at J: :math:`q (b - J)` of complete rows is :math:`q_{\text{left}} (b_{\text{left}} - J)`.
-    M draws leave a noise of :math:`(1 - \text{left})/(M q \, \text{left}^2)`. Fields are centred at d.
+    Of the precision q that complete rows have, the share ``left`` is left. At J, completed rows have the slope of what
+    the cells that are there say: :math:`q (b - J)` of complete rows is
+    :math:`q_{\text{left}} (b_{\text{left}} - J)`. M draws leave a noise of :math:`(1 - \text{left})/(M q \, \text{left}^2)`. Fields are centred at d.
     """
     fits = [fit_sparse(spins, lam, run) for spins in completions]
-    told, q, of_fields = (
-        np.mean([part(fit) for fit in fits], axis=0)
-        for part in (lambda fit: fit.size.b, lambda fit: fit.size.q, lambda fit: fit.of_fields)
-    )
+    told: Array = np.mean([fit.size.b for fit in fits], axis=0)
+    q: Array = np.mean([fit.size.q for fit in fits], axis=0)
+    of_fields: Array = np.mean([fit.of_fields for fit in fits], axis=0)
     told = J + (told - J) / left
     q = left * q / (1 + (1 - left) / (len(fits) * left))
     size, edges = learn_grid(told, q, grid()).given(told, q), learn_edges(told, q).given(told, q)

@@ -259,7 +259,7 @@ def _find(
     seeds: _Seeds,
     run: Run,
 ) -> tuple[Mode, Certificate, Data, Free]:
-    """The mode whose samples are nearest to the data, of a few tries, with its certificate, the data, these samples."""
+    """The mode whose samples are nearest to the data, of a few tries; its certificate, the data, and the samples."""
     from ..learning.certificate import certify
     from ..learning.mode import find_mode, go_on
 

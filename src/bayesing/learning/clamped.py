@@ -9,9 +9,9 @@ what it would have shown. The log likelihood of what is there then has the slope
     \frac{\partial \ln P}{\partial h_i} = \sum_\mu \langle s_i \rangle_\mu - N \langle s_i \rangle ,
 
 where :math:`\langle \cdot \rangle_\mu` is over what is missing in row :math:`\mu`, given what is there. Each
-incomplete row has several chains. They are never started again, but follow the parameters by a few Gibbs sweeps of the missing
-cells between two looks. Rows without a missing cell are added up once. Rows that show nothing say nothing, and are
-left out.
+incomplete row has several chains. They are never started again, but follow the parameters by a few Gibbs sweeps of
+the missing cells between two looks. Rows without a missing cell are added up once. Rows that show nothing are left
+out.
 """
 
 from __future__ import annotations

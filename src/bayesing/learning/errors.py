@@ -6,9 +6,9 @@ d_j`. For few spins this matrix is formed from samples, and
 inverted. For many, the metric has it nearly diagonal (:class:`~bayesing.learning.newton.Metric`), which is good where
 many couplings are weak, but 30% too small for a dozen spins with couplings of order 1.
 
-Where cells are missing, :math:`\sum_\mu \operatorname{Cov}(\phi \mid \text{what row } \mu \text{ shows})` is lost of the
-curvature (:class:`~bayesing.learning.phases.Lost`). By chance a pair of chains may show more to be lost than there is;
-then less is taken.
+Where cells are missing, :math:`\sum_\mu \operatorname{Cov}(\phi \mid \text{what row } \mu \text{ shows})` is lost
+of the curvature (:class:`~bayesing.learning.phases.Lost`). By chance a pair of chains may show more to be lost than
+there is; then less is taken.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ def _lost(lost: Lost, pairs: tuple[Any, Any]) -> Array:
         a, b = (_stacked(spins[:, start : start + _AT_A_TIME], pairs) for spins in (lost.first, lost.second))
         a -= b
         square += a @ a.T
-    return square * (lost.share / (2 * B))
+    square *= lost.share / (2 * B)
+    return square
 
 
 def _stacked(s: Single, pairs: tuple[Any, Any]) -> Single:

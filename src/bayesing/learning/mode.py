@@ -80,6 +80,7 @@ _LEAST_AVERAGED = 4_000_000  # spins of these samples, at least
 _MOST_AVERAGED = 400_000  # samples
 _CHEAP = 20_000_000  # spins of samples that may be more than that
 _LEAST_STEPS = 4  # of the average
+_MORE = 4  # times as many samples where the search goes on
 _ASTRAY = 3.0  # standard errors of the means, root mean square, of a model that is no place to start from
 _WARM, _DRAWS = 30, 20  # steps before draws tell gamma, and draws that do
 _START = 1.3  # times gamma at the mode: where they begin
@@ -112,7 +113,7 @@ class Look:
 
     def samples(self, metric: Metric, slow: float) -> float:
         """How many independent ones of complete rows these samples are worth, with the noise of missing cells."""
-        return self.free.A / (slow + self.free.A * metric.noise)
+        return float(self.free.A / (slow + self.free.A * metric.noise))
 
 
 class _Before(NamedTuple):
@@ -138,7 +139,7 @@ class Learner:
         self.thin, self.least, self.most = _THIN, _LEAST, _MOST_SPINS // data.n
         self.population = Population(self.J, self.h, data.rates, seed, run)
         self.times = -(-_FEW // self.population.size)
-        self.looks = 0
+        self.looks, self.effort = 0, 1
         self.pace, self.changes, self.trust = 1.0, [0.0], 1.0
         self.last: tuple[Array, Array, float] | None = None
 
@@ -240,7 +241,7 @@ class Learner:
         It is 0 where the average never settles, and the parameters are then those of the approach.
         """
         N, n = self.data.N, self.data.n
-        goal = min(max(_GOAL * N, _LEAST_AVERAGED / n), max(_MOST_AVERAGED, _CHEAP / n))
+        goal = self.effort * min(max(_GOAL * N, _LEAST_AVERAGED / n), max(_MOST_AVERAGED, _CHEAP / n))
         start = self.before(0.0)
         quadratic = Quadratic(self.data, self.look().free, metric) if shape else None
         total, count, gain, restarts = 0.0, 0, 1.0, 0
@@ -415,6 +416,7 @@ def find_mode(
 
 
 def go_on(learner: Learner, mode: Mode, shape: Shape | None) -> Mode:
-    """Average anew from where the search has ended."""
+    """Average anew from where the search has ended, over more samples than before."""
+    learner.effort *= _MORE
     samples = learner.average(mode.metric, shape, lambda share: None)
     return Mode(learner.J, learner.h, learner.gamma, mode.metric, samples, samples > 0)

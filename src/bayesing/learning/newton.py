@@ -39,14 +39,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..types import Array
-from .phases import Data, Free, Lost, variances_of_pairs
+from .phases import LEAST_LEFT, Data, Free, Lost, variances_of_pairs
 from .population import worth
 
 _RIDGE = 1e-3  # added to the covariance: directions in which spins do not move
 _FLOOR = 0.1  # of W, relative to Gaussian spins
-_LEAST_LEFT = (
-    0.05  # of the curvature, where cells are missing: a pair of chains may by chance show more to be lost
-)
 _SAMPLES = 4  # per parameter, for conjugate gradients
 _MOST_STEPS = 4
 _ACCURACY = 0.1  # of conjugate gradients
@@ -84,8 +81,8 @@ class Metric:
 
     def _lose(self, lost: Lost) -> None:
         W, c = lost.fourth(self.V)
-        self.W = np.maximum(self.full_W - W, _LEAST_LEFT * self.full_W)
-        self.c = np.maximum(self.full_c - c, _LEAST_LEFT * self.full_c)
+        self.W = np.maximum(self.full_W - W, LEAST_LEFT * self.full_W)
+        self.c = np.maximum(self.full_c - c, LEAST_LEFT * self.full_c)
         left = float(self.W.sum() / self.full_W.sum())
         self.left = math.sqrt(left), math.sqrt(float(self.c.sum() / self.full_c.sum()))
         self.noise = (1 - left) / (self.N * lost.copies)

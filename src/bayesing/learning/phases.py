@@ -27,9 +27,7 @@ from ..threads import Run
 from ..types import Array
 
 FISHER = 2**15  # samples from which curvatures are taken, or n^2: more than there are parameters
-LEAST_LEFT = (
-    0.05  # of the curvature, where cells are missing: a pair of chains may by chance show more to be lost
-)
+LEAST_LEFT = 0.05  # of the curvature: by chance, pairs of chains may show more to be lost than there is
 _AT_A_TIME = 2048  # samples, which stay in cache
 
 
