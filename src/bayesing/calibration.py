@@ -25,6 +25,8 @@ Trial points are a random choice of the points of a lattice in the window, by an
 windows; a data set follows from its point and the seed. Later calls, with other data of the same size or with another
 statistic, find most of their simulations already made. Each point has random numbers of its own: with common ones
 errors of the curve would be common too, and an interval from as many simulations longer.
+
+Where cells are missing, the same cells are left out of every simulated data set.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ from scipy.stats import t as student
 from ._surface import TERMS, Point, Region, Surface, Window, window_around
 from .arguments import Seed, count, generator, number
 from .choice import statistic_near_glass, unbiased
-from .exceptions import ConstantSpinsError, InputError, NotEquilibratedWarning, SimulatedDataError
+from .exceptions import ConstantSpinsError, InputError, NotEquilibratedWarning, Setting, SimulatedDataError
 from .generator import SamplerName, simulate
 from .inference import StrengthAnswer
 from .packed import PackedSpins
@@ -86,7 +88,7 @@ class Interval:
 class Ensemble:
     """What the data sets have in common: their size, r (for the distance to the spin glass), J0, and the fields.
 
-    ``pattern`` is added to the field H.
+    ``pattern`` is added to the field H, and ``absent`` are the cells that are missing from each of them.
     """
 
     n: int
@@ -94,6 +96,7 @@ class Ensemble:
     r: float
     J0: float = 0.0
     pattern: tuple[float, ...] | None = None
+    absent: PackedSpins | None = None
 
     def sampler(self, at: Point) -> tuple[SamplerName, int]:
         """What gives data at equilibrium: annealing far from the spin glass, more slowly nearer, then tempering."""
@@ -121,6 +124,14 @@ def interval_of(
     m = answer.moments
     if m.N < 4:
         raise InputError(f"An interval needs at least 4 samples: found {m.N}.")
+    if data.missing and data.absent is None:
+        raise InputError(
+            f"An interval for data with missing cells needs to know which are missing, because those are left out of "
+            f"simulated data, too: found that {data.missing} are, of rows that were not kept. Give all rows at once, "
+            "and ",
+            Setting("keep_data", True),
+            " before pickling.",
+        )
     if not answer.diagnosis.is_weak:
         raise InputError(f"{another_kind(answer.diagnosis)} Leave it out.")
     gamma, gamma_error, H, H_error = _first_guess(answer, data)
@@ -128,7 +139,7 @@ def interval_of(
     looked_at: Statistic
     if statistic is not None:
         looked_at = partial(_of_spins, statistic)
-    elif answer.chosen and answer.diagnosis.distance < NEAR and not (data.has_data and data.rows is None):
+    elif _two_scores(answer, data):
         looked_at = statistic_near_glass(data, max(gamma, least), answer.options)
     else:
         found = replace(answer.estimate, gamma=max(answer.estimate.gamma, least))
@@ -138,10 +149,16 @@ def interval_of(
     pattern = None
     if fields == "sites" or (fields == "auto" and differ):
         pattern, H = tuple((sites - sites.mean()).tolist()), float(sites.mean())
-    setting = Ensemble(m.n, m.N, stability(m), J0, pattern)
+    setting = Ensemble(m.n, m.N, stability(m), J0, pattern, data.absent)
     start, error = Point(gamma, H), Point(gamma_error, H_error)
     observed = see(looked_at, data)
     return calibrate(looked_at, observed, setting, start, error, level, n_simulations, seed, progress)
+
+
+def _two_scores(answer: StrengthAnswer, data: SpinStatistics) -> bool:
+    """Whether two scores are compared, which need complete rows."""
+    folded = data.has_data and data.rows is None
+    return answer.chosen and answer.diagnosis.distance < NEAR and not folded and not data.missing
 
 
 def _first_guess(answer: StrengthAnswer, data: SpinStatistics) -> tuple[float, float, float, float]:
@@ -164,7 +181,7 @@ def _of_spins(statistic: Callable[[Spins], Any], data: SpinStatistics) -> Any:
 
 def see(statistic: Statistic, data: SpinStatistics) -> Array:
     """What is compared: the statistic, one number or several, and the mean spin."""
-    mean = int(data.sums.sum()) / (data.n * data.N)
+    mean = int(data.sums.sum()) / (data.n * data.N - data.missing)
     seen = np.append(np.asarray(statistic(data), dtype=np.float64), mean)
     if not np.isfinite(seen).all():
         raise InputError(
@@ -332,8 +349,7 @@ def _observe(
         spins, stuck = _draw(setting, at, np.random.SeedSequence(entropy))
         packed = PackedSpins.of(spins), stuck
     try:
-        fresh = PackedSpins(packed[0].words, setting.n)  # what is remembered stays as small as it is
-        return packed, see(statistic, SpinStatistics(setting.N, setting.n, fresh))
+        return packed, see(statistic, _with_gaps(packed[0], setting))
     except ValueError as error:
         failed = SimulatedDataError(
             f"the statistic does not exist for data simulated at J = {math.sqrt(at.gamma):.3g}, H = {at.H:.3g}, "
@@ -341,6 +357,13 @@ def _observe(
         )
         failed.frozen = isinstance(error, ConstantSpinsError)
         raise failed from error
+
+
+def _with_gaps(rows: PackedSpins, setting: Ensemble) -> SpinStatistics:
+    """Simulated data without the cells that are missing from the data themselves."""
+    words = rows.words if setting.absent is None else rows.words & ~setting.absent.words
+    fresh = PackedSpins(words, setting.n)  # what is remembered stays as small as it is
+    return SpinStatistics(setting.N, setting.n, fresh, absent=setting.absent)
 
 
 def _draw(setting: Ensemble, at: Point, seed: np.random.SeedSequence) -> tuple[Spins, bool]:

@@ -69,8 +69,8 @@ def total_and_slope(s: Array, f: Array, out: Array) -> float:
     return float(total)
 
 
-def independent_fields(sums: Integers | Array, N: int) -> Array:
-    """b^0, fields of independent spins with these sums over N samples.
+def independent_fields(sums: Integers | Array, N: int | Integers) -> Array:
+    """b^0, fields of independent spins with these sums over N samples, of which each spin may have its own number.
 
     >>> independent_fields(np.array([0, 3]), 3).round(3).tolist()
     [0.0, 0.973]
@@ -78,12 +78,14 @@ def independent_fields(sums: Integers | Array, N: int) -> Array:
     return np.asarray(np.arctanh(sums / (N + 1)))
 
 
-def middle_of_fields(sums: Integers | Array, N: int) -> Array:
+def middle_of_fields(sums: Integers | Array, N: int | Integers) -> Array:
     """beta, the middle of the prior of b."""
     return np.asarray(independent_fields(sums, N) - sums / (N + 1))
 
 
-def fields_of(sums: Integers, N: int, mean: Array | float = 0.0, variance: Array | float = 0.0) -> Array:
+def fields_of(
+    sums: Integers, N: int | Integers, mean: Array | float = 0.0, variance: Array | float = 0.0
+) -> Array:
     r"""Fields h_i that maximise the pseudo-likelihood, given what the couplings contribute to the local fields.
 
     The slope of :math:`\sum_\mu \ln P(s_i \mid \text{rest}) - (b_i - \beta_i)^2/2` in h_i is 0 where
@@ -97,12 +99,13 @@ def fields_of(sums: Integers, N: int, mean: Array | float = 0.0, variance: Array
     """
     middle = middle_of_fields(sums, N)
     x = np.sqrt(np.maximum(np.broadcast_to(variance, len(sums)), 0.0))[:, None] * _Z
-    end = np.abs(x).max(axis=1) + math.log(2 * N + 1) / 2 + 1
+    most = int(np.max(N))
+    end = np.abs(x).max(axis=1) + math.log(2 * most + 1) / 2 + 1
     b, low, high = independent_fields(sums, N), -end, end
     for _ in range(200):
         t = np.tanh(b[:, None] + x)
         gradient = sums - N * (t @ _DZ) - (b - middle)
-        if np.abs(gradient).max(initial=0) < _TOLERANCE * N:
+        if np.abs(gradient).max(initial=0) < _TOLERANCE * most:
             break
         low, high = np.where(gradient > 0, b, low), np.where(gradient > 0, high, b)
         b = b + gradient / (N * ((1 - t**2) @ _DZ) + 1)

@@ -115,6 +115,7 @@ class CouplingMethod:
     priors: tuple[str, ...] = ()  #: Names of the priors that it has; none for methods without a prior.
     infers_strength: bool = False  #: Whether it infers the strength of its prior together with the couplings.
     searches: bool = False  #: Whether it goes through all samples again and again.
+    uses_missing: bool = False  #: Whether it can use rows with missing cells.
     holds: str = ""  #: Where it holds, in a line.
 
 
@@ -123,7 +124,7 @@ def no_couplings(stats: SpinStatistics, strength: Strength, penalty: float | Non
     n = stats.n
     errors = np.full((n, n), math.sqrt(strength.expected / n))
     np.fill_diagonal(errors, 0.0)
-    fields = fields_of(stats.sums, stats.N)
+    fields = fields_of(stats.sums, stats.observed)
     return DenseCouplings(np.zeros((n, n)), errors, fields, penalty, strength=strength)
 
 
@@ -132,7 +133,7 @@ def field_errors(stats: SpinStatistics, of_varying: Array, unknown: float) -> Ar
 
     The data say nothing of couplings of constant spins, and fields make up for them.
     """
-    variances = 1 / (stats.N * curvature(fields_of(stats.sums, stats.N)) + 1)
+    variances = 1 / (stats.observed * curvature(fields_of(stats.sums, stats.observed)) + 1)
     variances[stats.varying] = of_varying**2
     within = np.zeros((len(of_varying), len(of_varying)))
     unknowns = embed(within, stats.varying, stats.n, unknown**2)
