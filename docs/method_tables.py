@@ -34,7 +34,7 @@ def methods(kind: str, columns: Columns = _IN_SHORT) -> str:
 
 
 def methods_in_full(kind: str) -> str:
-    """The same with what each method takes: priors, a mean of the couplings, data in batches."""
+    """The same with what each method takes: priors, a mean of the couplings, data in batches, missing cells."""
     return methods(kind, _IN_SHORT | {"takes": _takes})
 
 
@@ -72,7 +72,8 @@ def _line(cells: Iterable[str]) -> str:
 def _takes(method: Any) -> str:
     priors = f"{' or '.join(method.priors)} prior" if method.priors else "no prior"
     mean = ["mean coupling"] if getattr(method, "mean_coupling", False) else []
-    return "; ".join([priors, *mean, "all rows" if method.needs_rows else "rows or batches"])
+    gaps = ["missing cells"] if method.uses_missing else []
+    return "; ".join([priors, *mean, "all rows" if method.needs_rows else "rows or batches", *gaps])
 
 
 if __name__ == "__main__":

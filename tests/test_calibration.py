@@ -19,7 +19,7 @@ from bayesing.strength import Options
 from bayesing.strength.plefka import fit_plefka
 from bayesing.strength.spectral import score_per_pair
 
-from samples import stats
+from samples import stats, with_gaps
 
 WINDOW = Window(Point(0.2, -0.1), Point(0.6, 0.3))
 
@@ -302,3 +302,29 @@ def test_data_of_another_kind_are_not_compared_with_simulated_ones():
         bs.InputError, match=r"many weak couplings, .* of another kind. Correlations are positive"
     ):
         eb.interval()
+
+
+def test_missing_cells_are_missing_from_simulated_data(monkeypatch):
+    """A third of the cells: the interval is longer than without gaps, and the statistic sees the same gaps."""
+    X = bs.simulate(60, 90, J=0.5, H=0.2, seed=3).spins
+    Y = with_gaps(X, 0.3)
+    eb = bs.EmpiricalBayes("susceptibility").fit(Y)
+    found, whole = (
+        each.interval(n_simulations=80) for each in (eb, bs.EmpiricalBayes("susceptibility").fit(X))
+    )
+    assert found.J[0] < 0.5 < found.J[1] and found.H[0] < 0.2 < found.H[1]
+    assert found.J[1] - found.J[0] > 1.2 * (whole.J[1] - whole.J[0])
+    seen = []
+    eb.interval(
+        n_simulations=40, statistic=lambda spins: seen.append(spins == 0) or (spins[:, 0] @ spins).std()
+    )
+    assert len(seen) > 40 and all((gaps == np.isnan(Y)).all() for gaps in seen)
+
+
+def test_a_pickle_without_data_does_not_know_which_cells_are_missing():
+    eb = bs.EmpiricalBayes("susceptibility").fit(with_gaps(bs.simulate(20, 60, J=0.4, seed=1).spins, 0.1))
+    with pytest.raises(ValueError, match=r"which are missing.*keep_data=True before pickling"):
+        pickle.loads(pickle.dumps(eb)).interval()
+    kept = bs.EmpiricalBayes("susceptibility", keep_data=True).fit(eb._data)
+    again = pickle.loads(pickle.dumps(kept))
+    assert again.interval(n_simulations=40) == kept.interval(n_simulations=40)

@@ -77,6 +77,16 @@ def test_fields_without_couplings():
     assert fields_of(sums, 4000) == pytest.approx(independent_fields(sums, 4000), abs=1e-9)
 
 
+def test_each_spin_may_have_its_own_number_of_samples():
+    """None, where it was never observed: its field is 0, the middle of the prior."""
+    sums, N = np.array([3, -40, 0]), np.array([7, 90, 0])
+    found = fields_of(sums, N, np.array([0.1, -0.2, 0.0]), 0.25)
+    for i in range(3):
+        alone = fields_of(sums[i : i + 1], int(N[i]), np.array([0.1, -0.2, 0.0])[i : i + 1], 0.25)
+        assert found[i] == pytest.approx(alone[0], abs=1e-8)
+    assert found[2] == pytest.approx(0, abs=1e-12)
+
+
 def test_fields_against_absurd_couplings_are_finite():
     assert np.isfinite(fields_of(np.array([1, 1]), 3, np.array([1e6, -1e300]), np.array([1e9, 0.0]))).all()
 

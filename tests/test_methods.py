@@ -13,6 +13,7 @@ from bayesing import couplings, strength
 
 import sixth
 from commands import run_here
+from samples import with_gaps
 
 SOURCE = Path(bs.__file__).parent
 SIM = bs.simulate(n_spins=40, n_samples=60, J=0.4, seed=1, sweeps=3)
@@ -54,6 +55,28 @@ def test_a_sixth_method_is_known_everywhere(data, tmp_path):
         bs.EmpiricalBayes("sixth").fit(SIM.spins[:4])
     with pytest.raises(ValueError, match='mean_coupling must be False with method="sixth"'):
         bs.EmpiricalBayes("sixth", mean_coupling=True).fit(SIM.spins)
+
+
+@pytest.mark.parametrize(
+    ("method", "estimator"),
+    [
+        *((method, bs.EmpiricalBayes) for method in strength.METHODS),
+        *((method, bs.BoltzmannMachine) for method in couplings.METHODS),
+    ],
+    ids=lambda value: value.__name__ if isinstance(value, type) else value.name,
+)
+def test_a_method_uses_missing_cells_or_says_which_method_does(method, estimator):
+    data = bs.SpinStatistics.of(with_gaps(SIM.spins[:, :7], 0.1))
+    if method.uses_missing:
+        assert estimator(method.name).fit(data).method_ == method.name
+        return
+    with pytest.raises(ValueError, match=r"cannot use rows with missing cells: found \d+ missing") as caught:
+        estimator(method.name).fit(data)
+    methods = strength.METHODS if estimator is bs.EmpiricalBayes else couplings.METHODS
+    can = [other.name for other in methods if other.uses_missing]
+    assert all(f'"{name}"' in str(caught.value) for name in can) and 'missing="drop-samples"' in str(
+        caught.value
+    )
 
 
 def test_an_unknown_name_raises_everywhere(data):

@@ -6,7 +6,7 @@ import pytest
 import bayesing as bs
 from bayesing.strength.susceptibility import fit_susceptibility
 
-from samples import random_spins
+from samples import random_spins, with_gaps
 
 
 def fits(n, N, K, **settings):
@@ -82,3 +82,40 @@ def test_before_it_is_clipped_gamma_goes_on_smoothly_below_0():
     )
     assert unclipped(0.5 * r) == pytest.approx(-1 / r) and unclipped(-r) == pytest.approx((1 - 8) / r)
     assert fit_susceptibility(replace(moments, chi_sg=-r)).gamma == 0
+
+
+def test_missing_cells_add_no_bias_and_errors_say_what_they_cost():
+    """A fifth missing completely at random, against the same data without gaps: n = 60, N = 120, K = 150 sets."""
+    K, whole, gaps, errors = 150, [], [], []
+    for seed in range(K):
+        X = bs.simulate(60, 120, J=0.4, H=0.2, seed=seed, sweeps=5).spins
+        Y = with_gaps(X, 0.2, seed)
+        whole.append(fit_susceptibility(bs.SpinMoments.of(X)).unclipped)
+        fit = fit_susceptibility(bs.SpinMoments.of(Y))
+        gaps.append(fit.unclipped)
+        errors.append(fit.gamma_error)
+    apart = np.subtract(gaps, whole)
+    assert abs(apart.mean()) < 3 * apart.std() / np.sqrt(K)
+    spread = np.std(gaps, ddof=1)
+    assert spread > 1.2 * np.std(whole, ddof=1)  # so that errors of complete data would be too small
+    assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(
+        spread, rel=0.15
+    )  # 6% is the error of a spread
+
+
+def test_the_field_and_the_mean_coupling_know_of_missing_cells():
+    found = []
+    for seed in range(60):
+        X = bs.simulate(60, 150, J=0.3, H=0.25, J0=0.3, seed=seed, sweeps=5).spins
+        eb = bs.EmpiricalBayes("susceptibility", mean_coupling=True).fit(with_gaps(X, 0.3, seed))
+        found.append([eb.J0_ - 0.3, eb.J0_error_, eb.H_ - 0.25, eb.H_error_])
+    J0, J0_error, H, H_error = np.transpose(found)
+    for apart, error in ((J0, J0_error), (H, H_error)):
+        assert abs(apart.mean()) < 3 * apart.std() / np.sqrt(60) + 0.02
+        assert np.sqrt(np.mean(error**2)) == pytest.approx(apart.std(), rel=0.3)
+
+
+def test_too_few_rows_in_common_say_so():
+    X = np.array([[1, np.nan], [np.nan, 1], [1, -1], [-1, 1], [1, np.nan], [np.nan, -1], [-1, -1]])
+    with pytest.raises(ValueError, match="4 samples in which two spins were both observed: found fewer"):
+        bs.EmpiricalBayes("susceptibility").fit(X)

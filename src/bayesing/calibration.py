@@ -25,6 +25,8 @@ Trial points are a random choice of the points of a lattice in the window, by an
 windows; a data set follows from its point and the seed. Later calls, with other data of the same size or with another
 statistic, find most of their simulations already made. Each point has random numbers of its own: with common ones
 errors of the curve would be common too, and an interval from as many simulations longer.
+
+Where cells are missing, the same cells are left out of every simulated data set.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ from scipy.stats import t as student
 from ._surface import TERMS, Point, Region, Surface, Window, window_around
 from .arguments import Seed, count, generator, number
 from .choice import statistic_near_glass, unbiased
-from .exceptions import ConstantSpinsError, InputError, NotEquilibratedWarning, SimulatedDataError
+from .exceptions import ConstantSpinsError, InputError, NotEquilibratedWarning, Setting, SimulatedDataError
 from .generator import SamplerName, simulate
 from .inference import StrengthAnswer
 from .packed import PackedSpins
@@ -86,7 +88,7 @@ class Interval:
 class Ensemble:
     """What the data sets have in common: their size, r (for the distance to the spin glass), J0, and the fields.
 
-    ``pattern`` is added to the field H.
+    ``pattern`` is added to the field H, and ``absent`` are the cells that are missing from each of them.
     """
 
     n: int
@@ -94,6 +96,7 @@ class Ensemble:
     r: float
     J0: float = 0.0
     pattern: tuple[float, ...] | None = None
+    absent: PackedSpins | None = None
 
     def sampler(self, at: Point) -> tuple[SamplerName, int]:
         """What gives data at equilibrium: annealing far from the spin glass, more slowly nearer, then tempering."""
@@ -121,6 +124,14 @@ def interval_of(
     m = answer.moments
     if m.N < 4:
         raise InputError(f"An interval needs at least 4 samples: found {m.N}.")
+    if data.missing and data.absent is None:
+        raise InputError(
+            f"An interval for data with missing cells needs to know which are missing, because those are left out of "
+            f"simulated data, too: found that {data.missing} are, of rows that were not kept. Give all rows at once, "
+            "and ",
+            Setting("keep_data", True),
+            " before pickling.",
+        )
     if not answer.diagnosis.is_weak:
         raise InputError(f"{another_kind(answer.diagnosis)} Leave it out.")
     gamma, gamma_error, H, H_error = _first_guess(answer, data)
@@ -128,7 +139,7 @@ def interval_of(
     looked_at: Statistic
     if statistic is not None:
         looked_at = partial(_of_spins, statistic)
-    elif answer.chosen and answer.diagnosis.distance < NEAR and _has_complete_rows(data):
+    elif _two_scores(answer, data):
         looked_at = statistic_near_glass(data, max(gamma, least), answer.options)
     else:
         found = replace(answer.estimate, gamma=max(answer.estimate.gamma, least))
@@ -138,22 +149,16 @@ def interval_of(
     pattern = None
     if fields == "sites" or (fields == "auto" and differ):
         pattern, H = tuple((sites - sites.mean()).tolist()), float(sites.mean())
-    setting = Ensemble(m.n, m.N, stability(m), J0, pattern)
+    setting = Ensemble(m.n, m.N, stability(m), J0, pattern, data.absent)
     start, error = Point(gamma, H), Point(gamma_error, H_error)
-    if data.missing and data.absent is None:
-        raise InputError(
-            f"An interval needs to know which cells are missing: found {data.missing} missing cells of data whose rows "
-            "were not kept. Give all rows at once."
-        )
     observed = see(looked_at, data)
-    return calibrate(
-        looked_at, observed, setting, start, error, level, n_simulations, seed, progress, data.absent
-    )
+    return calibrate(looked_at, observed, setting, start, error, level, n_simulations, seed, progress)
 
 
-def _has_complete_rows(data: SpinStatistics) -> bool:
-    """Whether rows can be gone through; those of a summary are not asked for."""
-    return not data.missing and not (data.has_data and data.rows is None)
+def _two_scores(answer: StrengthAnswer, data: SpinStatistics) -> bool:
+    """Whether two scores are compared, which need complete rows."""
+    folded = data.has_data and data.rows is None
+    return answer.chosen and answer.diagnosis.distance < NEAR and not folded and not data.missing
 
 
 def _first_guess(answer: StrengthAnswer, data: SpinStatistics) -> tuple[float, float, float, float]:
@@ -195,11 +200,8 @@ def calibrate(
     n_simulations: int = 200,
     seed: Seed = 0,
     progress: Heard | None = None,
-    absent: PackedSpins | None = None,
 ) -> Interval:
     """Intervals of J and H for data of which this was ``observed``, with :func:`see`.
-
-    Cells that are ``absent`` in the data are left out of all simulated data sets.
 
     ``start`` is a first estimate, ``error`` its standard error; neither needs to be right. Simulations run in
     parallel under ``joblib.parallel_config(n_jobs=...)``, and the statistic with them, so it must be picklable.
@@ -211,7 +213,7 @@ def calibrate(
     n_simulations = count("n_simulations", n_simulations, 40)
     reach = float(student.ppf((1 + level) / 2, n_simulations - TERMS)) + _MARGIN
     ceiling = _CEILING * max(start.gamma, 1.0)
-    simulations = _Simulations(statistic, setting, error, seed, n_simulations, progress, absent)
+    simulations = _Simulations(statistic, setting, error, seed, n_simulations, progress)
     window = window_around(start, Point(reach * error.gamma, reach * error.H), ceiling)
     simulations.run(window, n_simulations // 2)
     window = simulations.widen(window, observed, level, ceiling)
@@ -268,9 +270,7 @@ class _Simulations:
         seed: Seed,
         expected: int,
         progress: Heard | None,
-        absent: PackedSpins | None,
     ) -> None:
-        self.absent = absent
         self.statistic, self.setting, self.progress, self.expected = statistic, setting, progress, expected
         rng = generator(seed)
         self.seed = seed if isinstance(seed, int) else int(rng.integers(2**62))
@@ -304,7 +304,7 @@ class _Simulations:
         common = self.setting.n, self.setting.N, self.setting.J0, self.setting.pattern
         keys = [(*common, *self.setting.sampler(at), at, entropy) for at, entropy in tasks]
         results = Parallel(return_as="generator", batch_size=1)(
-            delayed(_observe)(self.statistic, self.setting, at, entropy, _cache.get(key), self.absent)
+            delayed(_observe)(self.statistic, self.setting, at, entropy, _cache.get(key))
             for (at, entropy), key in zip(tasks, keys, strict=True)
         )
         for (at, _), key, (packed, seen) in zip(tasks, keys, results, strict=True):
@@ -342,21 +342,14 @@ def _rank(lattice: NDArray[np.int64], seed: int) -> NDArray[np.uint64]:
 
 
 def _observe(
-    statistic: Statistic,
-    setting: Ensemble,
-    at: Point,
-    entropy: tuple[int, ...],
-    packed: Packed | None,
-    absent: PackedSpins | None = None,
+    statistic: Statistic, setting: Ensemble, at: Point, entropy: tuple[int, ...], packed: Packed | None
 ) -> tuple[Packed, Array]:
     """A data set of new couplings, or a remembered one, and what is seen of it."""
     if packed is None:
         spins, stuck = _draw(setting, at, np.random.SeedSequence(entropy))
         packed = PackedSpins.of(spins), stuck
     try:
-        words = packed[0].words if absent is None else packed[0].words & ~absent.words
-        fresh = PackedSpins(words, setting.n)  # what is remembered stays as small as it is
-        return packed, see(statistic, SpinStatistics(setting.N, setting.n, fresh, absent=absent))
+        return packed, see(statistic, _with_gaps(packed[0], setting))
     except ValueError as error:
         failed = SimulatedDataError(
             f"the statistic does not exist for data simulated at J = {math.sqrt(at.gamma):.3g}, H = {at.H:.3g}, "
@@ -364,6 +357,13 @@ def _observe(
         )
         failed.frozen = isinstance(error, ConstantSpinsError)
         raise failed from error
+
+
+def _with_gaps(rows: PackedSpins, setting: Ensemble) -> SpinStatistics:
+    """Simulated data without the cells that are missing from the data themselves."""
+    words = rows.words if setting.absent is None else rows.words & ~setting.absent.words
+    fresh = PackedSpins(words, setting.n)  # what is remembered stays as small as it is
+    return SpinStatistics(setting.N, setting.n, fresh, absent=setting.absent)
 
 
 def _draw(setting: Ensemble, at: Point, seed: np.random.SeedSequence) -> tuple[Spins, bool]:

@@ -208,9 +208,9 @@ class EmpiricalBayes(SpinEstimator[StrengthAnswer]):
         "auto" was asked for and the spin glass is near, the scores of two methods together.
 
         ``fields`` says whether the simulated fields are "uniform" or fitted to the single "sites"; "auto" decides by
-        their spread. ``statistic`` is any function of spins that changes with J, one number or several, in place of
-        the method's. ``progress`` is called with the number of simulations done and of all. They run in parallel
-        under ``joblib.parallel_config(n_jobs=...)``.
+        their spread. ``statistic`` is any function of spins (0 where a cell is missing) that changes with J, one
+        number or several, in place of the method's. ``progress`` is called with the number of simulations done and
+        of all. They run in parallel under ``joblib.parallel_config(n_jobs=...)``.
 
         >>> import bayesing as bs
         >>> eb = bs.EmpiricalBayes().fit(bs.simulate(60, 50, J=0.6, H=0.2, seed=1).spins)

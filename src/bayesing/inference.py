@@ -273,13 +273,25 @@ def _check_prior(method: Method | CouplingMethod, prior: str, methods: tuple[Any
 
 
 def _check_data(method: Method | CouplingMethod, data: SpinStatistics, infers: bool = True) -> None:
-    """An error where samples are too few for a strength to be inferred, or rows are missing."""
+    """An error where samples are too few for a strength to be inferred, or rows or cells are missing."""
     if infers and data.N < method.least_samples:
         raise InputError(
             Setting("method", method.name), f" needs at least {method.least_samples} samples: found {data.N}."
         )
+    methods: tuple[Any, ...] = strength.METHODS if isinstance(method, Method) else couplings.METHODS
+    if data.missing and not method.uses_missing:
+        others = [other.name for other in methods if other.uses_missing]
+        can = f"{quoted_names(others)} can. Or" if others else "No method can:"
+        raise InputError(
+            Setting("method", method.name),
+            f" cannot use rows with missing cells: found {data.missing} missing cells of {data.N} x {data.n}. {can} "
+            "leave out samples or columns with missing cells first: in a file, with ",
+            Setting("missing", "drop-samples"),
+            " or ",
+            Setting("missing", "drop-spins"),
+            ".",
+        )
     if method.needs_rows and data.rows is None:
-        methods: tuple[Any, ...] = strength.METHODS if isinstance(method, Method) else couplings.METHODS
         others = [other.name for other in methods if not other.needs_rows]
         raise InputError(
             Setting("method", method.name),

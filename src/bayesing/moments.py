@@ -80,6 +80,16 @@ class SpinMoments:
         return 0 if self.counts is None else self.n * self.N - int(self.counts.sum())
 
     @property
+    def observed(self) -> int | Integers:
+        """N, or the number of samples of each spin where cells are missing."""
+        return self.N if self.counts is None else self.counts
+
+    @property
+    def N_spin(self) -> float:
+        """The number of samples in which a spin was observed, in the mean; N where no cell is missing."""
+        return self.N - self.missing / self.n
+
+    @property
     def N_pair(self) -> float:
         """The number of rows that two spins have in common, in the mean; N where no cell is missing."""
         return self.N if self.common is None else self.common

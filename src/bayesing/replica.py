@@ -103,7 +103,7 @@ def site_fields(moments: SpinMoments, gamma: float, J0: float = 0.0) -> tuple[ND
     """
     a = _free_fields(moments)
     total = float(np.var(a, ddof=1))
-    left = total - gamma * overlap(moments) - float(np.mean(np.cosh(a) ** 2)) / moments.N
+    left = total - gamma * overlap(moments) - float(np.mean(np.cosh(a) ** 2)) / moments.N_spin
     differ = left > 3 * math.sqrt(2 / moments.n) * total
     shrink = math.sqrt(max(left, 0.0) / total) if total > 0 else 0.0
     return a.mean() - J0 * moments.M + shrink * (a - a.mean()), differ
@@ -134,14 +134,14 @@ def mean_field(
     n, N, M = moments.n, moments.N, moments.M
     distance = max(1 - gamma * stability(moments), n ** (-1 / 3))
     by_couplings = gamma * (overlap(moments) + M**2 / distance)
-    by_samples = (float(np.mean(np.cosh(_free_fields(moments)) ** 2)) - J0) / N
+    by_samples = float(np.mean(np.cosh(_free_fields(moments)) ** 2)) / moments.N_spin - J0 / N
     by_J0 = M**2 * (J0_error**2 - 4 * gamma / n) if J0_error else 0.0
     return float(sites.mean()), math.sqrt((by_couplings + max(by_samples, 0.0)) / n + by_J0)
 
 
 def _free_fields(moments: SpinMoments) -> NDArray[np.float64]:
     """Estimates of atanh m_i."""
-    return independent_fields(moments.N * moments.magnetisations, moments.N)
+    return independent_fields(moments.observed * moments.magnetisations, moments.observed)
 
 
 def field_error(
@@ -158,7 +158,9 @@ def field_error(
         n \operatorname{Var} M = \operatorname{Var}_z\left(t + \frac{\gamma q'}{2} v\right)
             + \frac{\gamma \kappa^2}{1 - \gamma r}, \qquad \kappa = E[t v (1 - \gamma q' t)],
 
-    with :math:`v = 1 - t^2` and :math:`q' = dq/dH`. Samples add :math:`\chi_{lin}/N`.
+    with :math:`v = 1 - t^2` and :math:`q' = dq/dH`. Samples add :math:`\chi_{lin}/N`. Where cells are missing, a spin
+    has fewer samples, but two spins have their covariance from as many rows as before: of the :math:`\chi_{lin}/N`
+    only the diagonal, :math:`(1 - q)/N`, grows.
     """
     n, N, q = moments.n, moments.N, overlap(moments)
     t = local_tanh(field(moments, gamma, J0) + J0 * moments.M, gamma * q)
@@ -172,7 +174,8 @@ def field_error(
     chi_lin = average(v) if moments.chi_lin is None else max(moments.chi_lin, 0.0)
     response = max(average(v) - gamma * slope_q * average(t * v), average(v) / 2)  # dM/dH at J0 = 0
     by_couplings = disorder / n / response**2
-    by_samples = chi_lin / (n * N) * (1 / response - J0) ** 2
+    of_means = chi_lin / N + (1 - q) * (1 / moments.N_spin - 1 / N)
+    by_samples = of_means / n * (1 / response - J0) ** 2
     by_gamma = q * average(t * v) / average(v) * gamma_error  # at the measured M and q
     return math.sqrt(by_couplings + by_samples + by_gamma**2 + (moments.M * J0_error) ** 2)
 
@@ -190,11 +193,11 @@ def mean_coupling(moments: SpinMoments, gamma: float) -> tuple[float, float]:
             "mean_coupling=True needs a sum of the spins that varies from sample to sample: found it constant."
         )
     J0 = 1 / (1 - overlap(moments)) - 1 / chi_lin
-    error = math.sqrt(2 / (moments.N - 1) / chi_lin**2 + 2 * gamma / moments.n)
+    error = math.sqrt(2 / (max(moments.N_pair, 2.0) - 1) / chi_lin**2 + 2 * gamma / moments.n)
     return J0, error
 
 
-def collective_variance(n: int, N: int, gamma: float, r: float) -> float:
+def collective_variance(n: int, N: float, gamma: float, r: float) -> float:
     r"""Relative variance of chi_SG for other couplings, and of what single samples say of it.
 
     A sample contributes :math:`x^T C x` to the estimate of :math:`\operatorname{tr} C^2`; closed loops of k

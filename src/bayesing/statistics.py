@@ -175,6 +175,11 @@ class SpinStatistics:
         return _shared((self.N - self.absent.sums()) // 2)
 
     @property
+    def observed(self) -> int | Integers:
+        """N, or the number of samples of each spin where cells are missing."""
+        return self.counts if self.missing else self.N
+
+    @property
     def pair_counts(self) -> Gram:
         """The number of samples in which both of two spins were observed, n x n."""
         return self._pairs.counts
@@ -225,7 +230,7 @@ class SpinStatistics:
     @cached_property
     def varying(self) -> Indices:
         """Which spins are not the same in all samples in which they were observed."""
-        return _shared(np.flatnonzero(np.abs(self.sums) < (self.counts if self.missing else self.N)))
+        return _shared(np.flatnonzero(np.abs(self.sums) < self.observed))
 
     @cached_property
     def copies(self) -> tuple[Copy, ...]:

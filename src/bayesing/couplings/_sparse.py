@@ -264,9 +264,9 @@ def fit_completed(
 ) -> SparseFit:
     r"""The same for rows with missing cells, from draws of them under couplings J (pairs i < j), averaged.
 
-    Of the precision q that complete rows have, the share ``left`` is left. At J, completed rows have the slope of what
-    the cells that are there say: :math:`q (b - J)` of complete rows is
-    :math:`q_{\text{left}} (b_{\text{left}} - J)`. M draws leave a noise of :math:`(1 - \text{left})/(M q \, \text{left}^2)`. Fields are centred at d.
+    Of the precision q that complete rows have, the share l, ``left``, is left. At J, completed rows have the slope of
+    what the cells that are there say: :math:`q (b - J)` of complete rows is :math:`l q (b_l - J)`. M draws leave a
+    noise of :math:`(1 - l)/(M q l^2)`. Fields are centred at d.
     """
     fits = [fit_sparse(spins, lam, run) for spins in completions]
     told: Array = np.mean([fit.size.b for fit in fits], axis=0)

@@ -14,6 +14,9 @@ q)^2 r^2/n(1-q)^4` to chi_sg; where it is estimated, that is taken away (unbiase
 uniform and for site-dependent fields, for any prior of the couplings that has a variance, and for any N. H is the
 uniform field that gives the mean spin.
 
+Where cells are missing completely at random the moments are unbiased as well (:mod:`bayesing.available`). Errors are
+those of as many samples as two spins have in common, in the mean.
+
 gamma saturates where gamma r = 1, at the edge of the spin glass: at J = 1 where H = 0.
 """
 
@@ -22,6 +25,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ..available import LEAST_COMMON
 from ..exceptions import InputError, Setting
 from ..moments import SpinMoments
 from ..replica import collective_variance, overlap
@@ -40,16 +44,19 @@ class SusceptibilityFit:
 
 def fit_susceptibility(moments: SpinMoments, with_mean_coupling: bool = False) -> SusceptibilityFit:
     """gamma_hat from moments alone, of couplings with a mean if asked for."""
-    n, N, r, chi_sg = moments.n, moments.N, moments.r, moments.chi_sg
+    n, r, chi_sg = moments.n, moments.r, moments.chi_sg
     if r is None or chi_sg is None:
+        both = " in which two spins were both observed" if moments.missing else ""
         raise InputError(
-            Setting("method", METHOD.name), f" needs at least {METHOD.least_samples} samples: found {N}."
+            Setting("method", METHOD.name),
+            f" needs at least {METHOD.least_samples} samples{both}: found {'fewer' if both else moments.N}.",
         )
     if r <= 0:
         raise InputError(
-            f"Expected spins that vary: found r = {r:.3g}, the mean of (1 - m_i^2)^2, in {N} samples. "
+            f"Expected spins that vary: found r = {r:.3g}, the mean of (1 - m_i^2)^2, in {moments.N} samples. "
             "Leave out constant columns, or take more samples."
         )
+    N = max(moments.N_pair, LEAST_COMMON)
     collective_error = 0.0
     if with_mean_coupling:
         collective, collective_error = _collective(moments)
@@ -70,7 +77,7 @@ def _collective(moments: SpinMoments) -> tuple[float, float]:
 
     chi_lin is a variance estimated from N sums, so that its own variance is 2 chi_lin^2/(N - 1).
     """
-    n, N, r, chi_lin = moments.n, moments.N, moments.r, moments.chi_lin
+    n, N, r, chi_lin = moments.n, max(moments.N_pair, LEAST_COMMON), moments.r, moments.chi_lin
     assert r is not None and chi_lin is not None
     noise = 2 * chi_lin**2 / (N - 1)
     excess = chi_lin - (1 - overlap(moments))
@@ -99,5 +106,6 @@ METHOD = Method(
     priors=("gaussian", "laplace"),
     mean_coupling=True,
     saturates=True,
+    uses_missing=True,
     holds="any N, any fields, any prior, up to the spin glass; no eigendecomposition",
 )
