@@ -210,6 +210,16 @@ class SpinStatistics:
         """The number of spins that are +1, of each sample; None where rows were not kept."""
         return None if self.rows is None else self.rows.active()
 
+    def distinct(self) -> tuple[PackedSpins, Integers]:
+        """Each state that occurs, once, and the number of samples in it; needs the rows."""
+        rows = self._rows
+        words = np.ascontiguousarray(rows.words)
+        keys = words.view(np.dtype((np.void, words.itemsize * words.shape[1])))[:, 0]
+        _, first, counts = np.unique(
+            words[:, 0] if words.shape[1] == 1 else keys, return_index=True, return_counts=True
+        )
+        return rows[first], counts
+
     @property
     def magnetisations(self) -> Array:
         """The mean of each spin."""
