@@ -32,7 +32,7 @@ formed; learned earlier, it would kill them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -51,7 +51,7 @@ _FIRST_WEIGHTS = 0.1  # deviation of the random weights of the start
 _AT_A_TIME = 2**20  # numbers of a block of rows: 8 megabytes
 _KEPT = 2**24  # numbers of rows that are unpacked once, 128 megabytes; more are unpacked each time
 _LONG, _SHORT = 300, 50  # iterations of L-BFGS with the scale held, and between two of its updates
-_HELD = 2  # long calls before the scale is learned
+_HELD = 2  # long calls before the scale is learned; the second one has the centres of the first
 _ROUNDS = 25  # updates of the scale, at most
 _STILL = 0.03  # change of ln gamma that ends them
 _MOST_CHANGE = 3.0  # factor of gamma in one update
@@ -264,35 +264,33 @@ def next_gamma(at: Point, gamma: Array, variances: Array) -> Array:
     return np.asarray(np.clip(new, gamma / _MOST_CHANGE, gamma * _MOST_CHANGE))
 
 
-def fit_restricted(
-    rows: Rows,
-    start: Point,
-    gamma: Array,
-    seed: int,
-    held: int = _HELD,
-    heard: Heard | None = None,
-) -> RestrictedFit:
-    """The mode with scales at their fixed point, from a start.
+def held_mode(rows: Rows, start: Point, gamma: Array) -> tuple[Point, float]:
+    """The mode with scales as they are, from a start, and the log-posterior there."""
+    at, log_posterior = start, 0.0
+    for _ in range(_HELD):
+        at, log_posterior = search(rows, at, frame_at(rows, at, gamma), _LONG)
+    return at, log_posterior
 
-    The scales stay as they are during the first ``held`` calls of L-BFGS. All samples of the model are drawn with the
-    same ``seed``, so that the fixed point does not move.
+
+def fit_restricted(
+    rows: Rows, start: Point, gamma: Array, seed: int, heard: Heard | None = None
+) -> RestrictedFit:
+    """The mode with scales at their fixed point, from the mode with given scales.
+
+    All samples of the model are drawn with the same ``seed``, so that the fixed point does not move.
     """
     at, frame = start, frame_at(rows, start, gamma)
-    for _ in range(held):
-        at, _ = search(rows, at, frame, _LONG)
-        frame = frame_at(rows, at, gamma)
     settled = not len(gamma)
     A = max(_SAMPLES, _SAMPLES_A_SPIN * rows.n)
     for done in range(_ROUNDS if len(gamma) else 0):
         spins = at.model.sample(A, seed).astype(np.float64)
         new = next_gamma(at, frame.gamma, unit_variances(spins, at, frame, rows.N))
         settled = bool(np.abs(np.log(new / frame.gamma)).max() < _STILL)
-        frame = replace(frame_at(rows, at, new))
+        frame = frame_at(rows, at, new)
         if heard is not None:
             heard(done + 1, _ROUNDS)
         if settled:
             break
         at, _ = search(rows, at, frame, _SHORT)
-        frame = frame_at(rows, at, new)
     at, log_posterior = search(rows, at, frame, _LONG)
     return RestrictedFit(at, frame, log_posterior, settled)
