@@ -52,7 +52,7 @@ class RestrictedModel:
 
     >>> model = RestrictedModel([[0.8], [0.8]], [0.0, 0.0], [0.0])
     >>> model.log_likelihood([[1, 1], [1, -1]]).round(3)
-    array([-1.022, -1.969])
+    array([-1.021, -1.968])
     """
 
     weights: Array

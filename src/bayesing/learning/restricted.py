@@ -1,7 +1,7 @@
 r"""The restricted Boltzmann machine of largest posterior probability, and the scale of its weights.
 
-With the sums over all hidden states (:mod:`bayesing.restricted`) value and slope of the log-likelihood are exact. With
-:math:`\tau_a = \tanh(c_a + \sum_i W_{ia} v_i)` the slopes are
+With the sums over all hidden states (:mod:`bayesing.restricted`) value and slope of the log-likelihood are exact.
+With :math:`\tau_a = \tanh(c_a + \sum_i W_{ia} v_i)` the slopes are
 
 .. math::
 
@@ -13,13 +13,13 @@ With the sums over all hidden states (:mod:`bayesing.restricted`) value and slop
 
 .. math:: b_i = h_i + \sum_a W_{ia} \mu_a , \qquad e_a = c_a + \sum_i W_{ia} d_i ,
 
-with the means d of the data and :math:`\mu_a` of :math:`\tau_a`, which stay as they are during one call of L-BFGS. Each
-parameter is measured in units of about its own posterior error.
+with the means d of the data and :math:`\mu_a` of :math:`\tau_a`, which stay as they are during one call of L-BFGS.
+Each parameter is measured in units of about its own posterior error.
 
-**Priors.** :math:`b_i \sim N(\beta_i, 1)`, as everywhere (:mod:`bayesing.conditionals`), :math:`e_a \sim N(0, 10)` and
-:math:`W_{ia} \sim N(0, \gamma_a/n)`. The priors are of b and e, not of h and c: a unit that is rarely on, such as one
-that marks bursts of activity, has a hidden field of 36, and b and e of a few. A unit's scale is learned by evidence, at
-the fixed point
+**Priors.** :math:`b_i \sim N(\beta_i, 1)`, as everywhere (:mod:`bayesing.conditionals`), :math:`e_a \sim N(0, 10)`
+and :math:`W_{ia} \sim N(0, \gamma_a/n)`. The priors are of b and e, not of h and c: a unit that is rarely on, such
+as one that marks bursts of activity, has a hidden field of 36, and b and e of a few. A unit's scale is learned by
+evidence, at the fixed point
 
 .. math:: \gamma_a = \frac{\sum_i W_{ia}^2}{1 - (n/\gamma_a) \overline{\operatorname{var} W_{ia}}} .
 
@@ -233,7 +233,13 @@ def search(rows: Rows, start: Point, frame: Frame, iterations: int) -> tuple[Poi
 
     b, e = frame.centred(start)
     x = np.concatenate([start.weights.ravel(), b, e]) / unit
-    options = {"maxiter": iterations, "maxcor": _HISTORY, "gtol": _SMALL, "ftol": 1e-13, "maxfun": 2 * iterations}
+    options = {
+        "maxiter": iterations,
+        "maxcor": _HISTORY,
+        "gtol": _SMALL,
+        "ftol": 1e-13,
+        "maxfun": 2 * iterations,
+    }
     found = scipy.optimize.minimize(minus, x, jac=True, method="L-BFGS-B", options=options)
     return unpacked(found.x), -float(found.fun)
 
@@ -246,7 +252,9 @@ def unit_variances(spins: Array, at: Point, frame: Frame, N: int) -> Array:
     fields = N * (z.T @ z).astype(np.float64) / A + np.eye(n)
     factor = scipy.linalg.cho_factor(fields)
     variances = np.empty(at.weights.shape)
-    for a, (zeta, precision) in enumerate(zip(tau - tau.mean(axis=1, keepdims=True), n / frame.gamma, strict=True)):
+    for a, (zeta, precision) in enumerate(
+        zip(tau - tau.mean(axis=1, keepdims=True), n / frame.gamma, strict=True)
+    ):
         features = np.column_stack([z * zeta[:, None], zeta]).astype(np.float32)
         features -= features.mean(axis=0)
         own = N * (features.T @ features).astype(np.float64) / A

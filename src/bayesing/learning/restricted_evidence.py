@@ -1,8 +1,8 @@
 r"""Errors of a restricted Boltzmann machine, and the evidence of its number of hidden units.
 
-The slopes of ln P(v) in the centred parameters W, b and e are, up to their means, :math:`z_i \zeta_a`, :math:`z_i` and
-:math:`\zeta_a` with :math:`z = v - d` and :math:`\zeta = \tanh(c + W^T v) - \mu`. Their covariance F under the model is
-the Fisher matrix of one sample. With the prior precisions :math:`\Lambda`
+The slopes of ln P(v) in the centred parameters W, b and e are, up to their means, :math:`z_i \zeta_a`, :math:`z_i`
+and :math:`\zeta_a` with :math:`z = v - d` and :math:`\zeta = \tanh(c + W^T v) - \mu`. Their covariance F under the
+model is the Fisher matrix of one sample. With the prior precisions :math:`\Lambda`
 
 .. math:: H = N F + \Lambda
 
@@ -11,12 +11,12 @@ is the precision of the posterior. Laplace's approximation of the evidence of k 
 .. math:: \ln P(\text{data} \mid k) = \ln P(\text{data}, \text{mode}) + \frac12 \ln\det\Lambda - \frac12 \ln\det H
     + \ln (2^k k!) ,
 
-with the prior density at the mode without its constant, :math:`(2\pi)^{p/2}` having cancelled. The last term counts the
-modes that are the same but for the order and the signs of the units.
+with the prior density at the mode without its constant, :math:`(2\pi)^{p/2}` having cancelled. The last term counts
+the modes that are the same but for the order and the signs of the units.
 
 **Samples.** F is from independent samples of the model. From A of them ln det H is too small on average by about
-:math:`p_{\rm eff} (p_{\rm eff} + 1)/2A` with :math:`p_{\rm eff} = p - \operatorname{tr}(H^{-1} \Lambda)`, which favours
-many units, and is added back.
+:math:`p_{\rm eff} (p_{\rm eff} + 1)/2A` with :math:`p_{\rm eff} = p - \operatorname{tr}(H^{-1} \Lambda)`, which
+favours many units, and is added back.
 
 **Many parameters.** Beyond 2000 of them the weights of different units are taken to be independent given the visible
 fields, so that H is one block a unit. This leaves out what two units share: errors are a little too small, and the
@@ -77,8 +77,8 @@ def posterior_of(fit: RestrictedFit, N: int, seed: int, A: int = SAMPLES) -> Res
     n, k = at.weights.shape
     prior = np.concatenate([p.ravel() for p in frame.precisions])
     covariance, log_det = _inverse(N * fisher_matrix(at, frame, A, seed), prior, A)
-    errors = (np.sqrt(variances) for variances in _variances(covariance, frame, n, k))
-    return RestrictedPosterior(*errors, _evidence(fit, prior, log_det))
+    W, h, c = _variances(covariance, frame, n, k)
+    return RestrictedPosterior(np.sqrt(W), np.sqrt(h), np.sqrt(c), _evidence(fit, prior, log_det))
 
 
 def posterior_by_unit(fit: RestrictedFit, N: int, seed: int) -> RestrictedPosterior:

@@ -1,15 +1,17 @@
-r"""Which restricted Boltzmann machine: the best of several starts, and the number of hidden units of largest evidence.
+r"""Which restricted Boltzmann machine: the best of several starts, and the number of hidden units of largest
+evidence.
 
-**Starts.** The posterior has many modes. The search is run from several random starts, and from the fit with one unit
-less and a new random unit where there is one, with the scale of the weights held. The start that leads to the highest
-mode goes on. With more than 50,000 distinct samples the starts see a random 20,000 of them.
+**Starts.** The posterior has many modes. The search is run from several random starts, with the scale of the
+weights held, and the start that leads to the highest mode goes on. Where there is a fit with one unit less, this
+fit and a new random unit are another start. It goes on as well unless both lead to the same mode, and the larger
+evidence decides. With more than 50,000 distinct samples the starts see a random 20,000 of them.
 
-**The number of units** k = 0, 1, 2, ... is raised until the evidence (:mod:`bayesing.learning.restricted_evidence`) has
-fallen twice in a row, or to 12.
+**The number of units** k = 0, 1, 2, ... is raised until the evidence (:mod:`bayesing.learning.restricted_evidence`)
+has fallen twice in a row, or to 12.
 
-**Order and signs.** The model does not change with the order of its units, nor with the sign of a unit's weights and
-field. Units are sorted by their strength :math:`\sum_i W_{ia}^2 \operatorname{Var} v_i`, the strongest first, and have
-weights whose sum is not negative.
+**Order and signs.** The model does not change with the order of its units, nor with the sign of a unit's weights
+and field. Units are sorted by their strength :math:`\sum_i W_{ia}^2 \operatorname{Var} v_i`, the strongest first,
+and have weights whose sum is not negative.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ from .restricted import (
 from .restricted_evidence import MOST_PARAMETERS, RestrictedPosterior, posterior_by_unit, posterior_of
 
 MOST_UNITS = 12  # whose states are gone through at every step: 4096
-_STARTS = 4
+_STARTS = 3  # random ones
+_SAME = 0.1  # nats between two modes that are taken to be one
 _MANY = 50_000  # distinct samples, from which starts see some of them
 _SOME = 20_000  # samples that they see
 _FALLS = 2  # of the evidence in a row, that end the search for k
@@ -62,13 +65,11 @@ class RestrictedAnswer:
         return self.evidences.get(self.model.n_hidden)
 
 
-def fit_size(
-    data: SpinStatistics, k: int, seed: int, by_unit: bool | None = None, heard: Heard | None = None
-) -> RestrictedAnswer:
+def fit_size(data: SpinStatistics, k: int, seed: int, heard: Heard | None = None) -> RestrictedAnswer:
     """The machine with k hidden units."""
     rows = Rows.of(data)
-    fit = _best(data, rows, k, seed, None, heard)
-    return _answer(rows, fit, _posterior(rows, fit, seed, by_unit), {}, "as asked")
+    (fit,) = _modes(data, rows, k, seed, heard=heard)
+    return _answer(rows, fit, _posterior(rows, fit, seed, None), {}, "as asked")
 
 
 def fit_best_size(data: SpinStatistics, seed: int, heard: Heard | None = None) -> RestrictedAnswer:
@@ -80,8 +81,8 @@ def fit_best_size(data: SpinStatistics, seed: int, heard: Heard | None = None) -
     last: RestrictedFit | None = None
     chosen = 0
     for k in range(most + 1):
-        last = _best(data, rows, k, seed, last, None)
-        posterior = _posterior(rows, last, seed, by_unit)
+        found = [(fit, _posterior(rows, fit, seed, by_unit)) for fit in _modes(data, rows, k, seed, last)]
+        last, posterior = max(found, key=lambda of: of[1].log_evidence)
         evidences[k] = posterior.log_evidence
         if best is None or posterior.log_evidence > evidences[chosen]:
             best, chosen = (last, posterior), k
@@ -94,8 +95,8 @@ def fit_best_size(data: SpinStatistics, seed: int, heard: Heard | None = None) -
     answer = _answer(rows, *best, evidences, reason)
     if chosen == most and chosen:
         rises = BoundWarning(
-            f"The evidence still rises with the number of hidden units at {chosen}, the most that are tried: the data "
-            "have no few hidden causes, and this number of units means nothing by itself."
+            f"The evidence still rises with the number of hidden units at {chosen}, the most that are tried. "
+            "More units describe the data better, and this number of units has no meaning of its own."
         )
         answer = replace(answer, warnings=(*answer.warnings, rises))
     return answer
@@ -111,22 +112,33 @@ def ordered(fit: RestrictedFit) -> RestrictedFit:
     return replace(fit, point=Point(W[:, order] * sign, h, c[order] * sign), frame=frame)
 
 
-def _best(
-    data: SpinStatistics, rows: Rows, k: int, seed: int, last: RestrictedFit | None, heard: Heard | None
-) -> RestrictedFit:
-    """From the start that leads to the highest mode."""
+def _modes(
+    data: SpinStatistics,
+    rows: Rows,
+    k: int,
+    seed: int,
+    last: RestrictedFit | None = None,
+    heard: Heard | None = None,
+) -> list[RestrictedFit]:
+    """From the random start that leads to the highest mode, and from the last fit, if this leads elsewhere."""
     rng = np.random.default_rng([seed, k])
     many = len(rows.packed) > _MANY
     some = Rows.of(data.some(rng.choice(data.N, _SOME, replace=False))) if many else rows
     gamma = np.full(k, FIRST_GAMMA)
     starts = [first_point(some, k, rng) for _ in range(_STARTS if k else 1)]
+    modes = [max((held_mode(some, start, gamma) for start in starts), key=lambda mode: mode[1])]
     if last is not None and k:
-        starts[0] = _with_one_more(last.point, starts[0])
-    found = [held_mode(some, start, gamma) for start in starts]
-    at, _ = max(found, key=lambda mode: mode[1])
-    if many:
-        at, gamma = (fit := fit_restricted(some, at, gamma, seed)).point, fit.gamma
-    return ordered(fit_restricted(rows, at, gamma, seed, heard))
+        grown = held_mode(some, _with_one_more(last.point, starts[0]), gamma)
+        if abs(grown[1] - modes[0][1]) > _SAME:
+            modes.append(grown)
+    fits = []
+    for at, _ in modes:
+        scales = gamma
+        if many:
+            fit = fit_restricted(some, at, gamma, seed)
+            at, scales = fit.point, fit.gamma
+        fits.append(ordered(fit_restricted(rows, at, scales, seed, heard)))
+    return fits
 
 
 def _with_one_more(before: Point, random: Point) -> Point:
