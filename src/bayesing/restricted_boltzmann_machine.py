@@ -206,7 +206,7 @@ class RestrictedBoltzmannMachine(TransformerMixin, SpinEstimator):
 
     @property
     def method_(self) -> str:
-        """ "enumeration" or "chains"."""
+        """How the likelihood was summed: by "enumeration" of hidden states, or by "chains"."""
         return self._fitted.method
 
     @property

@@ -55,6 +55,7 @@ _HELD = 2  # long calls before the scale is learned; the second one has the cent
 _ROUNDS = 25  # updates of the scale, at most
 _STILL = 0.03  # change of ln gamma that ends them
 _MOST_CHANGE = 3.0  # factor of gamma in one update
+_LEAST_GAMMA = 1e-3  # of a unit that has no use: weights of 0.03/sqrt(n) change nothing
 _LEAST_USED = 0.02  # of the share of a unit's weights that the data determine
 _SMALL = 0.01  # slope in units of 1 / posterior error: this far, in errors, from the mode
 _HISTORY = 20  # steps that L-BFGS remembers
@@ -269,7 +270,7 @@ def next_gamma(at: Point, gamma: Array, variances: Array) -> Array:
     """One step towards the fixed point, by a factor of 3 at most."""
     used = np.maximum(1 - len(at.fields) / gamma * variances.mean(axis=0), _LEAST_USED)
     new = (at.weights**2).sum(axis=0) / used
-    return np.asarray(np.clip(new, gamma / _MOST_CHANGE, gamma * _MOST_CHANGE))
+    return np.asarray(np.clip(new, np.maximum(gamma / _MOST_CHANGE, _LEAST_GAMMA), gamma * _MOST_CHANGE))
 
 
 def held_mode(rows: Rows, start: Point, gamma: Array) -> tuple[Point, float]:

@@ -33,7 +33,7 @@ from .restricted import (
     fit_restricted,
     held_mode,
 )
-from .restricted_evidence import MOST_PARAMETERS, RestrictedPosterior, posterior_by_unit, posterior_of
+from .restricted_evidence import MOST_PARAMETERS, RestrictedPosterior, posterior_by_blocks, posterior_of
 
 MOST_UNITS = 12  # whose states are gone through at every step: 4096
 _STARTS = 3  # random ones
@@ -75,13 +75,13 @@ def fit_size(data: SpinStatistics, k: int, seed: int, heard: Heard | None = None
 def fit_best_size(data: SpinStatistics, seed: int, heard: Heard | None = None) -> RestrictedAnswer:
     """The machine with the number of hidden units of largest evidence, up to 12."""
     rows, most = Rows.of(data), min(MOST_UNITS, data.n)
-    by_unit = data.n * (most + 1) + most > MOST_PARAMETERS  # the same approximation for all k
+    by_blocks = data.n * (most + 1) + most > MOST_PARAMETERS  # the same approximation for all k
     evidences: dict[int, float] = {}
     best: tuple[RestrictedFit, RestrictedPosterior] | None = None
     last: RestrictedFit | None = None
     chosen = 0
     for k in range(most + 1):
-        found = [(fit, _posterior(rows, fit, seed, by_unit)) for fit in _modes(data, rows, k, seed, last)]
+        found = [(fit, _posterior(rows, fit, seed, by_blocks)) for fit in _modes(data, rows, k, seed, last)]
         last, posterior = max(found, key=lambda of: of[1].log_evidence)
         evidences[k] = posterior.log_evidence
         if best is None or posterior.log_evidence > evidences[chosen]:
@@ -147,11 +147,11 @@ def _with_one_more(before: Point, random: Point) -> Point:
     return Point(weights, before.fields, np.append(before.hidden_fields, random.hidden_fields[-1]))
 
 
-def _posterior(rows: Rows, fit: RestrictedFit, seed: int, by_unit: bool | None) -> RestrictedPosterior:
-    if by_unit is None:
+def _posterior(rows: Rows, fit: RestrictedFit, seed: int, by_blocks: bool | None) -> RestrictedPosterior:
+    if by_blocks is None:
         n, k = fit.point.weights.shape
-        by_unit = n * (k + 1) + k > MOST_PARAMETERS
-    return posterior_by_unit(fit, rows.N, seed) if by_unit else posterior_of(fit, rows.N, seed)
+        by_blocks = n * (k + 1) + k > MOST_PARAMETERS
+    return posterior_by_blocks(fit, rows.N, seed) if by_blocks else posterior_of(fit, rows.N, seed)
 
 
 def _answer(
