@@ -1,5 +1,6 @@
 """Spins to test with."""
 
+import itertools
 from copy import copy
 from dataclasses import replace
 
@@ -57,6 +58,17 @@ def random_model(n, J, seed=0, field=0.4):
     rng = np.random.default_rng(seed)
     couplings = np.triu(rng.normal(0, J / np.sqrt(n), (n, n)), 1)
     return bs.IsingModel(couplings + couplings.T, rng.normal(0.1, field, n))
+
+
+def random_restricted(n, k, seed=0, scale=0.7):
+    """Random weights and fields of both signs."""
+    rng = np.random.default_rng(seed)
+    return bs.RestrictedModel(rng.normal(0, scale, (n, k)), rng.normal(0.2, 0.5, n), rng.normal(-0.3, 0.4, k))
+
+
+def states(n):
+    """All 2^n states, in the order of itertools."""
+    return np.array(list(itertools.product([-1, 1], repeat=n)), dtype=float).reshape(2**n, n)
 
 
 def worst_p_value(spins, model, weights=None, ladders=None):

@@ -18,7 +18,7 @@ ROWS = [
     ["exceptions", "types"],
     ["arguments", "roots", "files", "threads"],
     ["_popcount", "packed", "spins", "available", "moments", "spectrum", "statistics"],
-    ["priors", "mixture", "ising", "conditionals", "replica"],
+    ["priors", "mixture", "ising", "restricted", "conditionals", "replica"],
     ["sampling"],
     ["learning"],
     ["generator", "entropy", "missing"],
@@ -27,6 +27,7 @@ ROWS = [
     ["_surface", "calibration", "prediction"],
     [
         *("_estimator", "edges", "centrality", "empirical_bayes", "boltzmann_machine"),
+        "restricted_boltzmann_machine",
         *("_columns", "_told", "_permutation", "differences", "comparison"),
     ],
     ["io", "datasets", "plots"],
@@ -53,6 +54,9 @@ LEARNING = [
     "mode",
     "errors",
     "certificate",
+    "restricted",
+    "restricted_evidence",
+    "restricted_size",
 ]
 EXPERIMENTS = ["specification", "cells", "runner", "summary", "figures", "reproduce"]
 GROUP = ("cli", "_main")  # knows all commands, which do not know each other

@@ -36,6 +36,8 @@ _HOME = {
     "NotEquilibratedWarning": "exceptions",
     "NotSparseWarning": "exceptions",
     "NotSpinsError": "exceptions",
+    "RestrictedBoltzmannMachine": "restricted_boltzmann_machine",
+    "RestrictedModel": "restricted",
     "SaturationWarning": "exceptions",
     "Simulation": "generator",
     "SpinData": "io._record",
@@ -74,6 +76,8 @@ __all__ = [
     "NotEquilibratedWarning",
     "NotSparseWarning",
     "NotSpinsError",
+    "RestrictedBoltzmannMachine",
+    "RestrictedModel",
     "SaturationWarning",
     "Simulation",
     "SpinData",
@@ -125,6 +129,8 @@ if TYPE_CHECKING:
     from .ising import IsingModel
     from .moments import SpinMoments
     from .report.from_python import write_report
+    from .restricted import RestrictedModel
+    from .restricted_boltzmann_machine import RestrictedBoltzmannMachine
     from .sampling.anneal import annealed_importance_sampling
     from .sampling.tempering import parallel_tempering
     from .spins import as_spins

@@ -1,4 +1,4 @@
-"""What both estimators have in common: how they meet data, names and warnings, in scikit-learn's way."""
+"""What estimators have in common: how they meet data, names and warnings, in scikit-learn's way."""
 
 from __future__ import annotations
 
@@ -18,32 +18,11 @@ from .statistics import SpinStatistics
 Answer = TypeVar("Answer", StrengthAnswer, CouplingAnswer)
 
 
-class SpinEstimator(BaseEstimator, Generic[Answer]):
+class SpinEstimator(BaseEstimator):
     """An estimator of spins: arrays and data frames, :class:`SpinData` and :class:`SpinStatistics`."""
 
     n_features_in_: int
     feature_names_in_: Any
-    _answer: Answer
-
-    @property
-    def method_(self) -> str:
-        """The method used."""
-        return self._fitted.method.name
-
-    @property
-    def reason_(self) -> str:
-        """Why it was used."""
-        return self._fitted.reason
-
-    @property
-    def answer_(self) -> Answer:
-        """All of it as one record."""
-        return self._fitted
-
-    @property
-    def _fitted(self) -> Answer:
-        check_is_fitted(self, "_answer")
-        return self._answer
 
     def _remember(self, X: Any, data: SpinStatistics) -> None:
         """Keep the number of columns, and the names, of data that have been fitted."""
@@ -74,6 +53,32 @@ class SpinEstimator(BaseEstimator, Generic[Answer]):
         if hasattr(self, "feature_names_in_"):
             return [str(name) for name in self.feature_names_in_]
         return [f"x{i}" for i in range(self.n_features_in_)]
+
+
+class MethodEstimator(SpinEstimator, Generic[Answer]):
+    """An estimator that has several methods, and keeps what one of them found as one record."""
+
+    _answer: Answer
+
+    @property
+    def method_(self) -> str:
+        """The method used."""
+        return self._fitted.method.name
+
+    @property
+    def reason_(self) -> str:
+        """Why it was used."""
+        return self._fitted.reason
+
+    @property
+    def answer_(self) -> Answer:
+        """All of it as one record."""
+        return self._fitted
+
+    @property
+    def _fitted(self) -> Answer:
+        check_is_fitted(self, "_answer")
+        return self._answer
 
 
 def show(found: Iterable[Warning]) -> None:

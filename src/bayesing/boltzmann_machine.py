@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._estimator import SpinEstimator, show
+from ._estimator import MethodEstimator, show
 from .arguments import Seed, count, number
 from .conditionals import fields_of, log_conditional
 from .couplings.likelihood import LikelihoodCouplings, PosteriorDraws, draws_of
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .learning.certificate import Certificate
 
 
-class BoltzmannMachine(SpinEstimator[CouplingAnswer]):
+class BoltzmannMachine(MethodEstimator[CouplingAnswer]):
     """Which couplings are behind these spins? Infer all J_ij and fields h_i from binary data, with errors.
 
     The strength of the prior, and so of the regularisation, is inferred from the same data: there is nothing to

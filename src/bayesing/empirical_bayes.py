@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from ._estimator import SpinEstimator, show
+from ._estimator import MethodEstimator, show
 from .arguments import Seed
 from .diagnosis import Diagnosis
 from .exceptions import InputError, SaturationWarning, Setting
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .calibration import Interval
 
 
-class EmpiricalBayes(SpinEstimator[StrengthAnswer]):
+class EmpiricalBayes(MethodEstimator[StrengthAnswer]):
     """How strong are the couplings behind these spins? Infer gamma = J^2 and H from binary data.
 
     Rows are taken to be independent samples, in the estimates and in their errors.

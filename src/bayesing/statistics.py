@@ -307,6 +307,21 @@ class SpinStatistics:
         """The number of spins that are +1, of each sample; None where rows were not kept, or cells are missing."""
         return None if self.rows is None or self.missing else self.rows.active()
 
+    def some(self, chosen: Any) -> SpinStatistics:
+        """Some of the samples; needs the rows."""
+        rows = self._rows[chosen]
+        return SpinStatistics(len(rows), self.n, rows, names=self.names, encoding=self.encoding)
+
+    def distinct(self) -> tuple[PackedSpins, Integers]:
+        """Each state that occurs, once, and the number of samples in it; needs the rows."""
+        rows = self._rows
+        words = np.ascontiguousarray(rows.words)
+        keys = words.view(np.dtype((np.void, words.itemsize * words.shape[1])))[:, 0]
+        _, first, counts = np.unique(
+            words[:, 0] if words.shape[1] == 1 else keys, return_index=True, return_counts=True
+        )
+        return rows[first], counts
+
     @property
     def magnetisations(self) -> Array:
         """The mean of each spin; 0 for one that was never observed."""

@@ -1,0 +1,176 @@
+r"""Which restricted Boltzmann machine: the best of several starts, and the number of hidden units of largest
+evidence.
+
+**Starts.** The posterior has many modes. The search is run from several random starts, with the scale of the
+weights held, and the start that leads to the highest mode goes on. Where there is a fit with one unit less, this
+fit and a new random unit are another start. It goes on as well unless both lead to the same mode, and the larger
+evidence decides. With more than 50,000 distinct samples the starts see a random 20,000 of them.
+
+**The number of units** k = 0, 1, 2, ... is raised until the evidence (:mod:`bayesing.learning.restricted_evidence`)
+has fallen twice in a row, or to 12.
+
+**Order and signs.** The model does not change with the order of its units, nor with the sign of a unit's weights
+and field. Units are sorted by their strength :math:`\sum_i W_{ia}^2 \operatorname{Var} v_i`, the strongest first,
+and have weights whose sum is not negative.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..exceptions import BayesingWarning, BoundWarning, NotConvergedWarning
+from ..restricted import RestrictedModel
+from ..statistics import SpinStatistics
+from ..types import Array, Heard
+from .restricted import (
+    FIRST_GAMMA,
+    Point,
+    RestrictedFit,
+    Rows,
+    first_point,
+    fit_restricted,
+    held_mode,
+)
+from .restricted_evidence import MOST_PARAMETERS, RestrictedPosterior, posterior_by_blocks, posterior_of
+
+MOST_UNITS = 12  # whose states are gone through at every step: 4096
+_STARTS = 3  # random ones
+_SAME = 0.1  # nats between two modes that are taken to be one
+_MANY = 50_000  # distinct samples, from which starts see some of them
+_SOME = 20_000  # samples that they see
+_FALLS = 2  # of the evidence in a row, that end the search for k
+
+
+@dataclass(frozen=True, eq=False)
+class RestrictedAnswer:
+    """A fitted machine: the model with standard errors, scales, ln Z, and evidences by the number of hidden units."""
+
+    model: RestrictedModel
+    gamma: Array
+    weight_errors: Array
+    field_errors: Array
+    hidden_field_errors: Array
+    log_partition: float
+    log_partition_error: float
+    evidences: dict[int, float]
+    method: str
+    reason: str
+    warnings: tuple[BayesingWarning, ...] = field(default=())
+
+    @property
+    def log_evidence(self) -> float | None:
+        """That of this number of units, if it is known."""
+        return self.evidences.get(self.model.n_hidden)
+
+
+def fit_size(data: SpinStatistics, k: int, seed: int, heard: Heard | None = None) -> RestrictedAnswer:
+    """The machine with k hidden units."""
+    rows = Rows.of(data)
+    (fit,) = _modes(data, rows, k, seed, heard=heard)
+    return _answer(rows, fit, _posterior(rows, fit, seed, None), {}, "as asked")
+
+
+def fit_best_size(data: SpinStatistics, seed: int, heard: Heard | None = None) -> RestrictedAnswer:
+    """The machine with the number of hidden units of largest evidence, up to 12."""
+    rows, most = Rows.of(data), min(MOST_UNITS, data.n)
+    by_blocks = data.n * (most + 1) + most > MOST_PARAMETERS  # the same approximation for all k
+    evidences: dict[int, float] = {}
+    best: tuple[RestrictedFit, RestrictedPosterior] | None = None
+    last: RestrictedFit | None = None
+    chosen = 0
+    for k in range(most + 1):
+        found = [(fit, _posterior(rows, fit, seed, by_blocks)) for fit in _modes(data, rows, k, seed, last)]
+        last, posterior = max(found, key=lambda of: of[1].log_evidence)
+        evidences[k] = posterior.log_evidence
+        if best is None or posterior.log_evidence > evidences[chosen]:
+            best, chosen = (last, posterior), k
+        if heard is not None:
+            heard(k + 1, most + 1)
+        if k - chosen >= _FALLS:
+            break
+    assert best is not None
+    reason = "the evidence is largest" if chosen < most else "the evidence still rises with their number"
+    answer = _answer(rows, *best, evidences, reason)
+    if chosen == most and chosen:
+        rises = BoundWarning(
+            f"The evidence still rises with the number of hidden units at {chosen}, the most that are tried. "
+            "More units describe the data better, and this number of units has no meaning of its own."
+        )
+        answer = replace(answer, warnings=(*answer.warnings, rises))
+    return answer
+
+
+def ordered(fit: RestrictedFit) -> RestrictedFit:
+    """The same model with its units in order, and with their signs."""
+    W, h, c = fit.point
+    strength = (1 - fit.frame.d**2) @ W**2
+    order = np.argsort(-strength, kind="stable")
+    sign = np.where(W.sum(axis=0) < 0, -1.0, 1.0)[order]
+    frame = replace(fit.frame, mu=fit.frame.mu[order] * sign, gamma=fit.frame.gamma[order])
+    return replace(fit, point=Point(W[:, order] * sign, h, c[order] * sign), frame=frame)
+
+
+def _modes(
+    data: SpinStatistics,
+    rows: Rows,
+    k: int,
+    seed: int,
+    last: RestrictedFit | None = None,
+    heard: Heard | None = None,
+) -> list[RestrictedFit]:
+    """From the random start that leads to the highest mode, and from the last fit, if this leads elsewhere."""
+    rng = np.random.default_rng([seed, k])
+    many = len(rows.packed) > _MANY
+    some = Rows.of(data.some(rng.choice(data.N, _SOME, replace=False))) if many else rows
+    gamma = np.full(k, FIRST_GAMMA)
+    starts = [first_point(some, k, rng) for _ in range(_STARTS if k else 1)]
+    modes = [max((held_mode(some, start, gamma) for start in starts), key=lambda mode: mode[1])]
+    if last is not None and k:
+        grown = held_mode(some, _with_one_more(last.point, starts[0]), gamma)
+        if abs(grown[1] - modes[0][1]) > _SAME:
+            modes.append(grown)
+    fits = []
+    for at, _ in modes:
+        scales = gamma
+        if many:
+            fit = fit_restricted(some, at, gamma, seed)
+            at, scales = fit.point, fit.gamma
+        fits.append(ordered(fit_restricted(rows, at, scales, seed, heard)))
+    return fits
+
+
+def _with_one_more(before: Point, random: Point) -> Point:
+    """A fit with the last of some random units added."""
+    weights = np.column_stack([before.weights, random.weights[:, -1]])
+    return Point(weights, before.fields, np.append(before.hidden_fields, random.hidden_fields[-1]))
+
+
+def _posterior(rows: Rows, fit: RestrictedFit, seed: int, by_blocks: bool | None) -> RestrictedPosterior:
+    if by_blocks is None:
+        n, k = fit.point.weights.shape
+        by_blocks = n * (k + 1) + k > MOST_PARAMETERS
+    return posterior_by_blocks(fit, rows.N, seed) if by_blocks else posterior_of(fit, rows.N, seed)
+
+
+def _answer(
+    rows: Rows, fit: RestrictedFit, posterior: RestrictedPosterior, evidences: dict[int, float], reason: str
+) -> RestrictedAnswer:
+    model = fit.point.model
+    warnings: tuple[BayesingWarning, ...] = ()
+    if not fit.settled:
+        warnings = (NotConvergedWarning("The scales of the hidden units have not come to rest."),)
+    return RestrictedAnswer(
+        model,
+        fit.gamma,
+        posterior.weights,
+        posterior.fields,
+        posterior.hidden_fields,
+        model.log_partition(),
+        0.0,
+        evidences or {model.n_hidden: posterior.log_evidence},
+        "enumeration",
+        reason,
+        warnings,
+    )
