@@ -19,11 +19,17 @@ Answer = TypeVar("Answer", StrengthAnswer, CouplingAnswer)
 
 
 class SpinEstimator(BaseEstimator, Generic[Answer]):
-    """An estimator of spins: arrays and data frames, :class:`SpinData` and :class:`SpinStatistics`."""
+    """An estimator of spins: arrays and data frames, NaN where cells are missing, and the library's own records."""
 
     n_features_in_: int
     feature_names_in_: Any
     _answer: Answer
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn is told: NaN is welcome, as a missing cell."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     @property
     def method_(self) -> str:
