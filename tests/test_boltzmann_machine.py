@@ -372,6 +372,11 @@ def test_clone_and_pickle():
 class Binarised(bs.BoltzmannMachine):
     """Spins by comparison with the median of each column, so that the checks' random numbers are welcome."""
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = False  # of which the comparison makes -1
+        return tags
+
     def fit(self, X, y=None):
         table = validate_data(self, X, ensure_min_samples=2, ensure_min_features=2)
         super().fit(table > np.median(table, axis=0))

@@ -219,7 +219,7 @@ def test_what_was_read_is_said(tmp_path, monkeypatch):
     for command in (["fit", "x.tsv"], ["couplings", "x.tsv", "-o", "J.csv"]):
         result = run_here(*command)
         assert result.exit_code == 2 and "--drop-columns when" in result.stderr
-        result = run_here(*command, "--drop-columns", "when")
+        result = run_here(*command, "--drop-columns", "when", "--missing", "error")
         assert result.exit_code == 2 and "drop-samples, which leaves 59 of 60 samples" in result.stderr
         result = run_here(*command, "--drop-columns", "when", "--missing", "drop-samples")
         assert result.exit_code == 0 and "59 samples of 5 spins" in result.stdout
@@ -251,7 +251,7 @@ def test_fit_in_batches(tmp_path, monkeypatch):
             ["--batch", 9, "--method", "pseudolikelihood"],
             "found pseudolikelihood, which needs all rows at once",
         ),
-        (["--batch", 9, "--missing", "drop-spins"], "one of error, drop-samples: found 'drop-spins'"),
+        (["--batch", 9, "--missing", "drop-spins"], "one of keep, error, drop-samples: found 'drop-spins'"),
     ]:
         result = run_here("fit", "x.csv", *arguments)
         assert result.exit_code == 2 and message in result.stderr and result.stderr.count("\n") == 1
@@ -336,6 +336,7 @@ def test_couplings_for_machines(tmp_path, monkeypatch):
         "penalty": pytest.approx(bm.penalty_),
         "n_spins": 5,
         "n_samples": 70,
+        "n_missing": 0,
         "fdr": 0.05,
         "n_edges": len(edges),
         "expected_false_edges": pytest.approx(sum(1 - edge.probability for edge in edges)),

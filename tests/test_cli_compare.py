@@ -114,6 +114,9 @@ def test_groups_know_which_rows_were_dropped(tmp_path):
     spins = group(8, 1)
     assert np.array_equal(groups["1"].spins, spins[[0, 4, 6]])
     assert np.array_equal(groups["2"].spins, spins[[1, 3, 7]]) and notes
+    groups, notes = read_groups(open_table(tmp_path / "x.csv"), "arm")
+    assert [groups[label].missing for label in "12"] == [1, 1] and "2 of 56 cells" in notes[0]
+    assert (groups["1"].spins == 0).sum() == 1 and (groups["1"].spins[1] == 0).any()
     groups, _ = read_groups(open_table(tmp_path / "x.csv"), "8", missing="drop-spins")
     assert groups["1"].shape == (4, 5) and np.array_equal(groups["2"].spins[:, 0], spins[1::2, 0])
 

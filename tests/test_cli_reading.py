@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayesing as bs
@@ -13,7 +14,7 @@ from bayesing.cli._methods import batch_methods
 from bayesing.cli._reading import Reading, names_in, read, read_batches
 
 from commands import run_here
-from samples import random_spins
+from samples import random_spins, with_gaps
 
 
 @pytest.fixture
@@ -140,3 +141,47 @@ def test_an_error_has_the_name_of_the_file_once(tmp_path, monkeypatch, command, 
         (tmp_path / "x.csv").write_text(content)
         error = run_here(*command, path).stderr.splitlines()[-1]
         assert error.count("x.csv") == 1 and message in error
+
+
+def test_missing_cells_are_used_and_said(tmp_path, monkeypatch):
+    """By a method that can: the same at once, in batches, and in Python. Another method says which can."""
+    monkeypatch.chdir(tmp_path)
+    X = with_gaps(bs.simulate(n_spins=12, n_samples=200, J=0.5, H=0.2, seed=1, sweeps=5).spins, 0.045)
+    frame = pd.DataFrame(X, columns=list("abcdefghijkl"))
+    frame.to_csv("x.csv", index=False)
+    expected = bs.EmpiricalBayes("susceptibility").fit(frame)
+    share, cells = 100 * np.isnan(X).mean(), int(np.isnan(X).sum())
+    result = run_here("fit", "x.csv", "--method", "susceptibility")
+    assert result.exit_code == 0
+    assert f"200 samples of 12 spins, {share:.2g}% of the cells missing (N/n" in result.stdout
+    assert f"note: {cells} of 2400 cells ({share:.2g}%) are missing" in result.stderr
+    for arguments in ((), ("--batch", 30)):
+        result = run_here("fit", "x.csv", "--method", "susceptibility", "--json", *arguments)
+        answer = json.loads(result.stdout)
+        assert answer["n_missing"] == cells and answer["n_samples"] == 200
+        assert answer["J"] == pytest.approx(expected.J_, rel=1e-12) and answer["H"] == pytest.approx(
+            expected.H_
+        )
+        assert "missing at random, given the values" in answer["notes"][0]
+    result = run_here("fit", "x.csv", "--method", "plefka")
+    assert result.exit_code == 2 and result.stderr.count("\n") == 2  # a note, and the error
+    assert 'missing cells of 200 x 12. "susceptibility"' in result.stderr
+    assert "--missing drop-samples or --missing drop-spins." in result.stderr
+    result = run_here("fit", "x.csv", "--method", "spectral", "--missing", "drop-samples", "--json")
+    answer = json.loads(result.stdout)
+    assert answer["n_missing"] == 0 and answer["n_samples"] == (~np.isnan(X).any(axis=1)).sum()
+    assert "keep,error,drop-samples,drop-spins" in "".join(run_here("fit", "--help").stdout.split())
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["fit"], ["couplings", "-o", "J.csv"], ["report", "-o", "r.html", "--simulations", "0"]],
+)
+def test_no_command_falls_over_missing_cells(tmp_path, monkeypatch, command):
+    """An answer, or one sentence; never a traceback."""
+    monkeypatch.chdir(tmp_path)
+    X = with_gaps(random_spins(60, 5), 0.1)
+    pd.DataFrame(X).to_csv("x.csv", index=False, header=False)
+    result = run_here(command[0], "x.csv", *command[1:])
+    assert result.exit_code in (0, 2) and "Traceback" not in result.stderr
+    assert result.exit_code == 0 or "missing" in result.stderr.splitlines()[-1]

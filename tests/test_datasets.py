@@ -27,6 +27,22 @@ def test_senate_by_its_rule():
     assert (np.abs(data.spins.mean(axis=0)) < 1).all()
 
 
+def test_senate_with_missing_votes():
+    data = bs.load_senate109(missing="keep")
+    votes = np.loadtxt(
+        Path(bs.__file__).parent / "data" / "senate109.csv", delimiter=",", skiprows=1, dtype=int
+    )
+    assert (data.spins == votes).all() and len(data.names) == 102
+    stats, again = bs.SpinStatistics.of(data), bs.SpinStatistics.of(np.where(votes == 0, np.nan, votes))
+    assert (
+        stats.missing == (votes == 0).sum() and stats.names == data.names and (stats.spins() == votes).all()
+    )
+    assert (stats.cross == again.cross).all() and stats.moments.chi_sg == again.moments.chi_sg
+    assert bs.load_senate109().absent is None
+    with pytest.raises(ValueError, match='missing must be "drop" or "keep": found 0'):
+        bs.load_senate109(missing=0)
+
+
 def test_digits_are_inked_where_half_is():
     data = bs.load_digits()
     ink = datasets.load_digits().images

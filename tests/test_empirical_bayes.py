@@ -15,7 +15,7 @@ import bayesing as bs
 from bayesing import choice
 from bayesing.strength import METHODS
 
-from samples import random_spins, spin_arrays, stats
+from samples import random_spins, spin_arrays, stats, with_gaps
 
 
 def fit(X, **parameters):
@@ -173,15 +173,26 @@ class Binarised(bs.EmpiricalBayes):
     def fit(self, X, y=None):
         from sklearn.utils.validation import validate_data
 
-        table = validate_data(self, X, ensure_min_samples=2, ensure_min_features=2)
-        super().fit(table > np.median(table, axis=0))
-        validate_data(self, X)  # the names of the columns, which the comparison dropped
+        finite = {"ensure_all_finite": "allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True}
+        table = validate_data(self, X, ensure_min_samples=2, ensure_min_features=2, **finite)
+        super().fit(np.where(np.isnan(table), np.nan, table > np.nanmedian(table, axis=0)))
+        validate_data(self, X, **finite)  # the names of the columns, which the comparison dropped
         return self
 
 
+class Complete(Binarised):
+    """The same for data without missing cells."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = False
+        return tags
+
+
+@pytest.mark.parametrize("estimator", [Complete(), Binarised("susceptibility")])
 @pytest.mark.filterwarnings("ignore::bayesing.BayesingWarning")
-def test_binarised_passes_every_check_of_scikit_learn():
-    results = check_estimator(Binarised(), on_skip=None)
+def test_binarised_passes_every_check_of_scikit_learn(estimator):
+    results = check_estimator(estimator, on_skip=None)
     assert len(results) > 30
     assert [r["check_name"] for r in results if r["status"] not in ("passed", "skipped")] == []
 
@@ -193,7 +204,6 @@ EXPECTED_FAILURES = dict.fromkeys(
         "check_dtype_object",
         "check_estimators_dtypes",
         "check_estimators_fit_returns_self",
-        "check_estimators_nan_inf",
         "check_estimators_overwrite_params",
         "check_estimators_pickle",
         "check_f_contiguous_array_estimator",
@@ -232,6 +242,16 @@ def test_bare_every_other_check_passes_and_the_failures_are_our_value_error():
             assert any(str(e).startswith("Spins must be ±1, 0/1 or bool: found") for e in ours), r[
                 "check_name"
             ]
+
+
+def test_missing_cells_are_declared_and_welcome():
+    """Names and numbers of columns are kept as ever, and later data with NaN are met again."""
+    frame = pd.DataFrame(with_gaps(random_spins(60, 5), 0.1), columns=list("abcde"))
+    eb = bs.EmpiricalBayes("susceptibility").fit(frame)
+    assert eb.__sklearn_tags__().input_tags.allow_nan and eb.names() == list("abcde")
+    assert eb.gamma_ == bs.EmpiricalBayes("susceptibility").fit(frame.to_numpy()).gamma_
+    assert eb._meet_again(frame.iloc[:3]).missing == frame.iloc[:3].isna().sum().sum()
+    assert eb.moments_.missing == frame.isna().sum().sum()
 
 
 # Methods, and the choice among them

@@ -86,9 +86,9 @@ def replaced(row, text):
 )
 def test_bad_files_say_which_and_where(tmp_path, name, content, message):
     path = write(tmp_path / name, content)
-    for read in (read_spins, lambda path: list(read_batches(path, rows=2))):
+    for read in (read_spins, lambda path, **how: list(read_batches(path, rows=2, **how))):
         with pytest.raises(ValueError, match=message) as caught:
-            read(path)
+            read(path, missing="error")
         assert str(caught.value).count(str(path)) == 1
         assert "\n" not in str(caught.value)
 

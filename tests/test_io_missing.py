@@ -3,10 +3,10 @@ import sys
 import numpy as np
 import pytest
 
-from bayesing.io import on_constant_spins, on_copies, read_batches, read_spins
+from bayesing.io import SpinData, on_constant_spins, on_copies, read_batches, read_spins
 
 from samples import stats
-from tables import HEADER, NAMES, WITHOUT_COLUMNS, WITHOUT_ROWS, X, gaps_in, lines, write
+from tables import HEADER, NAMES, WITH_GAPS, WITHOUT_COLUMNS, WITHOUT_ROWS, X, gaps_in, lines, write
 
 KINDS = ["x.csv", "x.npy"] + [
     f"{kind}.parquet" for kind in ("floats", "integers", "bools", "decimals", "texts", "categories")
@@ -25,9 +25,19 @@ def test_missing_values(tmp_path, monkeypatch, name, library):
     with pytest.raises(
         ValueError,
         match=r"2 missing cells, in 2 of 5 samples \(rows\) and 1 of 3 spins \(columns\), the first at row 1, "
-        r"column 2 .* missing=\"drop-samples\", which leaves 3 of 5 samples.*drop-spins\", which leaves 2 of 3 spins",
+        r"column 2 .* missing=\"keep\", which keeps all.* missing=\"drop-samples\", which leaves 3 of 5 samples.*"
+        r"drop-spins\", which leaves 2 of 3 spins",
     ):
-        read_spins(path)
+        read_spins(path, missing="error")
+    data = read_spins(path)
+    np.testing.assert_array_equal(data.spins, WITH_GAPS)
+    assert data.missing == 2 and (data.absent.unpack() > 0).tolist() == (np.array(WITH_GAPS) == 0).tolist()
+    assert data.notes == (
+        "2 of 15 cells (13%) are missing, in 2 of 5 samples and 1 of 3 spins. They are taken to be missing at "
+        "random, given the values that are there.",
+    )
+    found = stats(data)
+    assert found.missing == 2 and found.counts.tolist() == [5, 3, 5] and found.names == data.names
     data = read_spins(path, missing="drop-samples")
     np.testing.assert_array_equal(data.spins, WITHOUT_ROWS)
     assert data.notes == ("2 of 5 samples, with 2 missing cells, are left out.",)
@@ -56,7 +66,13 @@ def test_zero_beside_minus_one_and_one_is_missing(tmp_path):
     with pytest.raises(
         ValueError, match=r"3 missing cells \(0 beside -1 and 1 stands for missing\), in 2 of 7"
     ):
-        read_spins(tmp_path / "x.npy")
+        read_spins(tmp_path / "x.npy", missing="error")
+    data = read_spins(tmp_path / "x.npy")
+    np.testing.assert_array_equal(data.spins, votes)
+    assert data.missing == 3 and data.encoding == "±1"
+    assert data.notes[0].startswith(
+        "0 beside -1 and 1 stands for missing: 3 of 28 cells (11%) are missing, in 2 of 7"
+    )
     data = read_spins(tmp_path / "x.npy", missing="drop-samples")
     np.testing.assert_array_equal(data.spins, X[1:])
     assert data.encoding == "±1"
@@ -76,11 +92,50 @@ def test_nothing_left(tmp_path, missing):
 
 def test_an_unknown_rule(tmp_path):
     with pytest.raises(
-        ValueError, match="missing must be one of error, drop-samples, drop-spins: found 'zero'"
+        ValueError, match="missing must be one of keep, error, drop-samples, drop-spins: found 'zero'"
     ):
         read_spins(tmp_path / "x.csv", missing="zero")
-    with pytest.raises(ValueError, match="missing must be one of error, drop-samples: found 'drop-spins'"):
+    with pytest.raises(
+        ValueError, match="missing must be one of keep, error, drop-samples: found 'drop-spins'"
+    ):
         read_batches(tmp_path / "x.csv", missing="drop-spins")
+
+
+def test_samples_and_spins_without_any_value(tmp_path):
+    """Such samples are left out, such spins are kept; both are said. A spin that is seen once is constant."""
+    path = write(tmp_path / "x.csv", "a,b,c,d\n,,,\n1,,0,NA\n0,,1,NA\n,,,\n1,,1,yes\n")
+    data = read_spins(path)
+    np.testing.assert_array_equal(data.spins, [[1, 0, -1, 0], [-1, 0, 1, 0], [1, 0, 1, 1]])
+    assert data.notes == (
+        "2 of 5 samples have no value at all and are left out.",
+        "5 of 12 cells (42%) are missing, in 3 of 3 samples and 2 of 4 spins. They are taken to be missing at "
+        "random, given the values that are there.",
+        "1 of 4 spins ('b') has no value at all: nothing can be known about it.",
+        "1 of 4 spins is the same in all samples ('d'): the data say nothing about couplings of such spins, and H is "
+        "that of the others.",
+    )
+    found = stats(data)
+    assert found.N == 3 and found.missing == data.missing == 5 and found.varying.tolist() == [0, 2]
+    with pytest.raises(ValueError, match=r"found that .*leaves 0 of 5 samples"):
+        read_spins(path, missing="drop-samples")
+    blank = read_spins(write(tmp_path / "y.csv", "1,0\n,\n0,1\n"))
+    assert blank.absent is None and blank.notes == ("1 of 3 samples has no value at all and is left out.",)
+
+
+@pytest.mark.parametrize(("text", "left"), [("a,b\n,\n,NA\n,\n", 0), ("a,b\n,\n1,NA\n,\n", 1)])
+def test_hardly_any_value_is_an_error(tmp_path, text, left):
+    path = write(tmp_path / "x.csv", text)
+    for read in (read_spins, lambda path: list(read_batches(path, 1))):
+        with pytest.raises(
+            ValueError, match=f"2 samples with a value, found {left}: all cells of the other {3 - left}"
+        ):
+            read(path)
+
+
+def test_arrays_with_missing_cells_are_data_as_well():
+    X = np.where(np.array(WITH_GAPS) == 0, np.nan, WITH_GAPS)
+    data = SpinData.of(X, names=tuple("abc"))
+    assert data.spins.tolist() == WITH_GAPS and data.missing == 2 and stats(data).missing == 2
 
 
 def test_constant_spins_are_said(tmp_path):

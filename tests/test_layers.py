@@ -52,6 +52,7 @@ LEARNING = [
     "posterior",
     "scale",
     "mode",
+    "causes",
     "errors",
     "certificate",
     "restricted",

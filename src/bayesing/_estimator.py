@@ -19,10 +19,16 @@ Answer = TypeVar("Answer", StrengthAnswer, CouplingAnswer)
 
 
 class SpinEstimator(BaseEstimator):
-    """An estimator of spins: arrays and data frames, :class:`SpinData` and :class:`SpinStatistics`."""
+    """An estimator of spins: arrays and data frames, NaN where cells are missing, and the library's own records."""
 
     n_features_in_: int
     feature_names_in_: Any
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn is told: NaN is welcome, as a missing cell."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     def _remember(self, X: Any, data: SpinStatistics) -> None:
         """Keep the number of columns, and the names, of data that have been fitted."""

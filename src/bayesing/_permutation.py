@@ -55,6 +55,8 @@ def permutation_test(
 ) -> PermutationTest:
     """Of two groups with the same columns; runs in parallel under ``joblib.parallel_config(n_jobs=...)``."""
     K = count("permutations", permutations, 1)
+    for group in (a, b):
+        group.check_complete()
     both = SpinStatistics.of(np.concatenate([a.spins(), b.spins()]))
     gamma = float(np.clip(infer_strength(both, seed=0).estimate.gamma, _LEAST_GAMMA, _MOST_GAMMA))
     with threads_for(both.n):

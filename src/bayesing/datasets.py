@@ -6,9 +6,11 @@ import csv
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
+from typing import Literal
 
 import numpy as np
 
+from .exceptions import InputError
 from .packed import PackedSpins
 from .types import Spins
 
@@ -19,7 +21,7 @@ _MOST_MISSING = 0.04  # of a voter's votes
 class SpinDataset:
     """Spins (int8, ±1, N x n) with the names of the columns, and what they are and where they come from.
 
-    Estimators and reports take it as it is, names included.
+    Spins are 0 where a cell is missing. Estimators and reports take a data set as it is, names included.
 
     >>> from bayesing import EmpiricalBayes
     >>> EmpiricalBayes().fit(load_digits()).names()[:2]
@@ -33,26 +35,44 @@ class SpinDataset:
 
     @cached_property
     def rows(self) -> PackedSpins:
-        """The spins as bits."""
+        """The spins as bits, 0 where a cell is missing."""
         return PackedSpins.of(self.spins)
 
+    @cached_property
+    def absent(self) -> PackedSpins | None:
+        """Bits of missing cells; None if no cell is missing."""
+        missing = self.spins == 0
+        return PackedSpins.of(missing) if missing.any() else None
 
-def load_senate109() -> SpinDataset:
+
+def load_senate109(missing: Literal["drop", "keep"] = "drop") -> SpinDataset:
     """Votes of the 109th United States Senate (2005 and 2006): 272 roll calls of 84 voters, +1 yea and -1 nay.
 
     The file has 645 roll calls of 102 voters: everyone who sat in that Senate, and the President where he had taken a
-    position. Votes announced or paired count as cast. 4.5% of the votes are missing (0 in the file). They are dealt
-    with in two steps: voters who miss 4% of their votes or more are left out, then roll calls in which any of the
-    others did not vote. Votes are public record, compiled by Voteview (voteview.com) and distributed as the data set
-    s109 of the R package pscl.
+    position. Votes announced or paired count as cast. 4.5% of the votes are missing (0 in the file). With
+    ``missing="keep"`` all votes are there, and 0 is a missing one. With "drop" those are dealt with in two steps:
+    voters who miss 4% of their votes or more are left out, then roll calls in which any of the others did not vote.
+    Votes are public record, compiled by Voteview (voteview.com) and distributed as the data set s109 of the R package
+    pscl.
 
     >>> load_senate109().spins.shape
     (272, 84)
+    >>> everything = load_senate109(missing="keep")
+    >>> everything.spins.shape, round(float((everything.spins == 0).mean()), 3)
+    ((645, 102), 0.045)
     """
+    if missing not in ("drop", "keep"):
+        raise InputError(f'missing must be "drop" or "keep": found {missing!r}.')
     source = resources.files("bayesing").joinpath("data", "senate109.csv")
     with source.open(encoding="utf-8") as file:
         header, *rows = csv.reader(file)
     votes = np.array(rows, dtype=np.int8)
+    if missing == "keep":
+        return SpinDataset(
+            spins=votes,
+            names=tuple(header),
+            description="109th United States Senate, all roll calls, 0 for missing votes; Voteview, pscl's s109",
+        )
     kept = np.flatnonzero((votes == 0).mean(axis=0) < _MOST_MISSING)
     votes = votes[:, kept]
     return SpinDataset(

@@ -58,8 +58,12 @@ class StrengthAnswer:
         if self.estimate.bound:
             found += (BoundWarning(at_bound(self.estimate.bound, self.method.name)),)
         if self.diagnosis.phase is Phase.EDGE:
-            others = quoted_names([method.name for method in strength.METHODS if not method.saturates])
-            found += (SaturationWarning(f"The data lie {self.regime}. Try {others}."),)
+            complete = not self.moments.missing
+            able = [
+                each for each in strength.METHODS if not each.saturates and (complete or each.uses_missing)
+            ]
+            remedy = f" Try {quoted_names([each.name for each in able])}." if able else ""
+            found += (SaturationWarning(f"The data lie {self.regime}.{remedy}"),)
         doubt = distrust(self.diagnosis, self.method.name)
         return (*found, AnotherKindWarning(doubt)) if doubt else found
 

@@ -11,13 +11,12 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .arguments import Seed, generator
 from .ising import IsingModel
 from .packed import PackedSpins
 from .statistics import SpinStatistics
-from .types import Array, Integers, Spins
+from .types import Array, Spins
 
 EXACT = 10  # missing cells of a row, whose states are gone through
 _CHAINS = 2**15  # of all rows with more of them
@@ -42,18 +41,6 @@ class Shown(NamedTuple):
         return math.sqrt(float(self.variances.sum())) / len(self.variances)
 
 
-def cells_of(spins: NDArray[np.generic]) -> tuple[Integers, Integers]:
-    """Columns of the missing cells, row by row, and where each row starts.
-
-    >>> starts, cells = cells_of(np.array([[0, 1, 0], [1, 1, 1], [1, 0, 1]]))
-    >>> starts.tolist(), cells.tolist()
-    ([0, 2, 2, 3], [0, 2, 1])
-    """
-    rows, cells = np.nonzero(spins == 0)
-    starts = np.searchsorted(rows, np.arange(len(spins) + 1))
-    return starts.astype(np.int64), cells.astype(np.int64)
-
-
 def shown(model: IsingModel, spins: Spins, seed: Seed = 0) -> Shown:
     """What a model says of rows (0 where a cell is missing).
 
@@ -61,7 +48,11 @@ def shown(model: IsingModel, spins: Spins, seed: Seed = 0) -> Shown:
     >>> shown(model, np.array([[1, 0]], np.int8)).up.round(3).tolist()  # e/(1 + e), e = exp(2 J)
     [[1.0, 0.731]]
     """
-    from .sampling._clamped import anneal, go_through  # where they are needed, for kernels take time to load
+    from .sampling._clamped import (
+        anneal,
+        cells_of,
+        go_through,
+    )  # where they are needed, for kernels take time to load
 
     rng = generator(seed)
     J, h = model.couplings, model.fields
@@ -92,7 +83,7 @@ def filled(stats: SpinStatistics) -> SpinStatistics:
 
 def completed(model: IsingModel, spins: Spins, seed: Seed = 0) -> Spins:
     """Rows with a draw of each missing cell, given what is there."""
-    from .sampling._clamped import sweep
+    from .sampling._clamped import cells_of, sweep
 
     rng = generator(seed)
     starts, cells = cells_of(spins)

@@ -101,6 +101,11 @@ def stacked_gaps(rows: Sequence[PackedSpins], gaps: Sequence[PackedSpins | None]
     return PackedSpins.stacked(filled)
 
 
+def any_gaps(absent: PackedSpins | None) -> PackedSpins | None:
+    """Missing cells, or None if there are none."""
+    return None if absent is None or not absent.words.any() else absent
+
+
 def observed_rows(
     rows: PackedSpins, absent: PackedSpins, min_samples: int = 2
 ) -> tuple[PackedSpins, PackedSpins | None]:
@@ -113,12 +118,13 @@ def observed_rows(
             f"Expected at least {min_samples} sample(s) (rows) with a cell that is not missing: found "
             f"n_samples={len(rows)} of {len(seen)}."
         )
-    return rows, absent if absent.words.any() else None
+    return rows, any_gaps(absent)
 
 
-def varies(rows: PackedSpins) -> Flags:
-    """Which spins are not constant."""
-    words = np.bitwise_or.reduce(rows.words, axis=0) & ~np.bitwise_and.reduce(rows.words, axis=0)
+def varies(rows: PackedSpins, absent: PackedSpins | None = None) -> Flags:
+    """Which spins are not constant, as far as they were observed."""
+    down = ~rows.words if absent is None else ~(rows.words | absent.words)
+    words = np.bitwise_or.reduce(rows.words, axis=0) & np.bitwise_or.reduce(down, axis=0)
     return np.asarray(PackedSpins(words[None], rows.n).unpack()[0] > 0)
 
 

@@ -28,7 +28,7 @@ from .exceptions import ConstantSpinsError, InputError, Setting
 from .moments import SpinMoments, moments_available, moments_from, overlap_of
 from .packed import Gram, PackedSpins, integers_up_to
 from .spectrum import Spectrum
-from .spins import Copy, copies_from_products, copies_of, observed_rows, pack_spins, stacked_gaps
+from .spins import Copy, any_gaps, copies_from_products, copies_of, observed_rows, pack_spins, stacked_gaps
 from .types import Array, Indices, Integers, Spins
 
 _ALL_ONES = "1"  # the encoding of numbers that are all 1, which agrees with both others
@@ -208,7 +208,7 @@ class SpinStatistics:
     @cached_property
     def gram(self) -> Gram:
         """The Gram matrix of the smaller side, of whole numbers: X^T X where N > n, else X X^T."""
-        self._check_complete()
+        self.check_complete()
         return self.cross if self.N > self.n else _shared(self._rows.samples_gram())
 
     @cached_property
@@ -264,7 +264,7 @@ class SpinStatistics:
             pairs = (None if matrix is None else matrix[square] for matrix in self.folded[1:])
             folded = Folded(self.sums[columns], *pairs)  # type: ignore[arg-type]
             return SpinStatistics(self.N, len(columns), None, folded, names, self.encoding)
-        rows, absent = self._rows.columns(columns), self.absent and _any(self.absent.columns(columns))
+        rows, absent = self._rows.columns(columns), self.absent and any_gaps(self.absent.columns(columns))
         part = SpinStatistics(self.N, len(columns), rows, None, names, self.encoding, absent=absent)
         if "_pairs" in self.__dict__ and absent is not None:
             part.__dict__["_pairs"] = PairSums(*(_shared(matrix[square]) for matrix in self._pairs))
@@ -292,7 +292,7 @@ class SpinStatistics:
     def take(self, samples: Any) -> SpinStatistics:
         """Some of the samples, by a slice or by their numbers; the rows are needed."""
         samples = samples if isinstance(samples, slice) else np.atleast_1d(samples)
-        rows, absent = self._rows[samples], self.absent and _any(self.absent[samples])
+        rows, absent = self._rows[samples], self.absent and any_gaps(self.absent[samples])
         return SpinStatistics(len(rows), self.n, rows, None, self.names, self.encoding, absent=absent)
 
     def spins(self) -> Spins:
@@ -345,7 +345,7 @@ class SpinStatistics:
 
     def largest_pair_sum(self, offset: float) -> float:
         """``N max_{i<j} |d_ij - offset|``, d_ij the mean of S_i S_j."""
-        self._check_complete()
+        self.check_complete()
         spins = None if self.N > self.n else self.spins().astype(np.float32)
         largest, step = 0.0, max(1, _STANDARDISED // self.n)
         for start in range(0, self.n - 1, step):
@@ -358,7 +358,7 @@ class SpinStatistics:
     @cached_property
     def correlations(self) -> Array:
         """D = Z^T Z/N of the spins that vary or, where N is not larger than their number, Z Z^T/N."""
-        self._check_complete()
+        self.check_complete()
         kept = self.kept
         if kept is not self:
             return kept.correlations
@@ -441,7 +441,8 @@ class SpinStatistics:
         scale = n_all / n * (stretch / (1 - q)) ** 2 if q < 1 else math.inf
         return Spectrum(np.asarray(stretch * d), w, N - 1, scale)
 
-    def _check_complete(self) -> None:
+    def check_complete(self) -> None:
+        """Raise an error where cells are missing."""
         if self.missing:
             raise InputError(
                 f"Expected complete data: found {self.missing} missing cells of {self.N} x {self.n}, which this "
@@ -496,11 +497,6 @@ def _shared(array: A) -> A:
     """An array that many will look at, and nobody can write to."""
     array.flags.writeable = False
     return array
-
-
-def _any(absent: PackedSpins) -> PackedSpins | None:
-    """Missing cells, or None if there are none."""
-    return absent if absent.words.any() else None
 
 
 def _names_of(X: Any) -> tuple[str, ...] | None:

@@ -22,7 +22,7 @@ class Reading:
     """How to read DATA: arguments of :func:`bayesing.read_spins`."""
 
     array: str | None = None
-    missing: str = "error"
+    missing: str = "keep"
     drop_columns: tuple[str, ...] = ()
 
     def arguments(self) -> dict[str, Any]:
@@ -61,7 +61,7 @@ _OPTIONS = (
     ),
     click.option(
         "--missing",
-        default="error",
+        default="keep",
         show_default=True,
         cls=LateOption,
         late_help=one_of("What to do about missing values", _rules),
@@ -148,7 +148,7 @@ def _in_batches(table: Table, reading: Reading, rows: int | None, why: tuple[str
             yield batch
 
     found = SpinStatistics.of_batches(batches())
-    constant = on_constant_spins(abs(found.sums) == found.N, found.names)
+    constant = on_constant_spins((abs(found.sums) == found.counts) & (found.counts > 0), found.names)
     notes = (*last[0].notes, *constant, *on_copies(found.copies, found.names), *why)
     _say(notes)
     return Read(found, last[0].encoding, notes)

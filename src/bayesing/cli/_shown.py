@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..edges import Coupling
     from ..inference import StrengthAnswer
     from ..learning.certificate import Certificate
+    from ..statistics import SpinStatistics
 
 STRONGEST = 10  # couplings to keep, as many as BoltzmannMachine.strongest gives unasked
 
@@ -50,6 +51,7 @@ class Shown:
     mean_coupling: bool
     n_spins: int
     n_samples: int
+    n_missing: int
     magnetisation: float
     warnings: tuple[str, ...]
 
@@ -69,6 +71,7 @@ class ShownCouplings:
     penalty: float | None
     n_spins: int
     n_samples: int
+    n_missing: int
     fdr: float
     n_edges: int
     expected_false_edges: float
@@ -104,13 +107,14 @@ def shown(answer: StrengthAnswer) -> Shown:
         mean_coupling=answer.options.mean_coupling,
         n_spins=moments.n,
         n_samples=moments.N,
+        n_missing=moments.missing,
         magnetisation=moments.M,
         warnings=tuple(map(str, answer.warnings)),
     )
 
 
-def shown_couplings(bm: BoltzmannMachine, n_samples: int, fdr: float) -> ShownCouplings:
-    """What is shown of a fitted machine."""
+def shown_couplings(bm: BoltzmannMachine, data: SpinStatistics, fdr: float) -> ShownCouplings:
+    """What is shown of a machine that was fitted to these data."""
     edges = bm.edges(fdr)
     return ShownCouplings(
         method=bm.method_,
@@ -119,7 +123,8 @@ def shown_couplings(bm: BoltzmannMachine, n_samples: int, fdr: float) -> ShownCo
         gamma=bm.gamma_,
         penalty=bm.penalty_,
         n_spins=bm.n_features_in_,
-        n_samples=n_samples,
+        n_samples=data.N,
+        n_missing=data.missing,
         fdr=fdr,
         n_edges=len(edges),
         expected_false_edges=sum(1 - edge.probability for edge in edges),

@@ -24,8 +24,7 @@ def estimate_as_text(e: Shown, interval: Interval | None, encoding: str) -> str:
     """J and H with errors, intervals if there are any, and how they were found."""
     ratio = e.n_samples / e.n_spins
     lines = [
-        f"  data     {e.n_samples} samples of {e.n_spins} spins (N/n = {ratio:.3g}), encoded {encoding}, "
-        f"mean spin {e.magnetisation:+.4f}",
+        f"  data     {_size(e)} (N/n = {ratio:.3g}), encoded {encoding}, mean spin {e.magnetisation:+.4f}",
         f"  J        {e.J:.4f} ± {e.J_error:.4f}    couplings have variance J^2/n; gamma = J^2 = {e.gamma:.4g}",
         f"  H       {e.H:+.4f} ± {e.H_error:.4f}",
     ]
@@ -41,6 +40,13 @@ def estimate_as_text(e: Shown, interval: Interval | None, encoding: str) -> str:
     return "\n".join(lines)
 
 
+def _size(e: Shown | ShownCouplings) -> str:
+    """Samples and spins, and the share of the cells that are missing."""
+    share = 100 * e.n_missing / (e.n_samples * e.n_spins)
+    missing = f", {share:.2g}% of the cells missing" if e.n_missing else ""
+    return f"{e.n_samples} samples of {e.n_spins} spins{missing}"
+
+
 def _interval_lines(interval: Interval) -> list[str]:
     (low, high), (H_low, H_high), percent = interval.J, interval.H, f"{100 * interval.level:g}%"
     note = f"; {interval.note}" if interval.note else ""
@@ -54,7 +60,7 @@ def _interval_lines(interval: Interval) -> list[str]:
 def couplings_as_text(found: ShownCouplings, encoding: str) -> str:
     """How couplings were found, and the largest of them."""
     lines = [
-        f"  data     {found.n_samples} samples of {found.n_spins} spins, encoded {encoding}",
+        f"  data     {_size(found)}, encoded {encoding}",
         f"  method   {found.method} ({found.reason})",
     ]
     if found.gamma is not None:

@@ -73,7 +73,7 @@ def couplings(
         with naming(data):
             bm.fit(found.statistics, progress=progress.advance)
         _write(bm, output, matrix, fdr, force, progress)
-    result = shown_couplings(bm, N, fdr)
+    result = shown_couplings(bm, found.statistics, fdr)
     if as_json:
         how = {"encoding": found.encoding, "notes": found.notes, "output": output}
         click.echo(dumps(couplings_as_json(result) | how))

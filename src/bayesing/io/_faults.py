@@ -84,8 +84,7 @@ def _advice(table: Table, chunk: Chunk, columns: list[int]) -> tuple[str | Setti
         return (
             f"The column holds {values[0]} and {values[1]}: recode it to 1 and 0 first, 1 for the one to be +1.",
         )
-    drop = Setting("missing", "drop-samples")
-    return ("Recode it. If it marks a missing value, leave the cell empty and choose ", drop, ".")
+    return ("Recode it. If it marks a missing value, leave the cell empty.",)
 
 
 def _is_label(chunk: Chunk, j: int) -> bool:

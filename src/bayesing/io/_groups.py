@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..exceptions import InputError
+from ..spins import any_gaps
+from ._missing import KEEP
 from ._open import naming
 from ._read import read_rows
 from ._record import SpinData
@@ -24,9 +26,7 @@ class Groups(NamedTuple):
     notes: tuple[str, ...]
 
 
-def read_groups(
-    table: Table, by: str, missing: str = "error", drop_columns: Sequence[str | int] = ()
-) -> Groups:
+def read_groups(table: Table, by: str, missing: str = KEEP, drop_columns: Sequence[str | int] = ()) -> Groups:
     """Read a file with a column ``by`` that names the group of each sample, and is no spin.
 
     The column is given by its name, or by its number from 1. Groups are in the order of numbers, or of the alphabet.
@@ -50,8 +50,12 @@ def read_groups(
             f"{without} of {len(labels)} rows have no group in {table.column(columns[0])} and are left out.",
         )
     order = sorted(set(labels.tolist()) - {""}, key=_order)
-    rows = {label: found.rows[np.flatnonzero(labels == label)] for label in order}
-    return Groups({label: SpinData(part, found.names, found.encoding) for label, part in rows.items()}, notes)
+    groups = {}
+    for label in order:
+        chosen = np.flatnonzero(labels == label)
+        gaps = None if found.absent is None else any_gaps(found.absent[chosen])
+        groups[label] = SpinData(found.rows[chosen], found.names, found.encoding, (), gaps)
+    return Groups(groups, notes)
 
 
 def label_of(cell: Any) -> str:

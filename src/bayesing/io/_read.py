@@ -8,13 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..packed import PackedSpins
-from ..spins import check_shape, varies
+from ..spins import any_gaps, check_shape, varies
 from ..types import Flags
 from ._bits import Bits
-from ._codes import CodeFlags, Encoding
-from ._missing import Tally, check_rule, notes_on, settle
+from ._codes import CodeFlags
+from ._missing import KEEP, Tally, check_rule, notes_on, settle
 from ._open import naming, open_table
-from ._record import Names, SpinData, on_constant_spins
+from ._record import SpinData, on_constant_spins
 from ._selection import Selection, check_encoding, select
 from ._table import Table
 
@@ -22,23 +22,22 @@ from ._table import Table
 def read_spins(
     path: str | os.PathLike[str],
     array: str | None = None,
-    missing: str = "error",
+    missing: str = KEEP,
     drop_columns: str | Sequence[str | int] = (),
 ) -> SpinData:
     """Read spins from a file: rows are samples, columns are spins; ±1, 0/1, yes/no, true/false, y/n, t/f or bool.
 
     An .npz is read as the array named ``array``, else as its array "spins", else as its only one. A table of text
-    may have a header, and any of the usual delimiters. ``missing`` says what to do about missing values: "error",
-    "drop-samples" (rows) or "drop-spins" (columns). ``drop_columns`` are columns that are no spins, by name or by
-    number from 1. What was recognised and left out is said in ``encoding`` and ``notes``. Nothing is ever unpickled.
+    may have a header, and any of the usual delimiters. ``missing`` says what to do about missing values: "keep",
+    "error", "drop-samples" (rows) or "drop-spins" (columns). ``drop_columns`` are columns that are no spins, by name
+    or by number from 1. What was recognised, missing or left out is said in ``encoding`` and ``notes``. Nothing is
+    ever unpickled.
     """
     check_rule(missing)
     return read_table(open_table(path, array), missing, drop_columns)
 
 
-def read_table(
-    table: Table, missing: str = "error", drop_columns: str | Sequence[str | int] = ()
-) -> SpinData:
+def read_table(table: Table, missing: str = KEEP, drop_columns: str | Sequence[str | int] = ()) -> SpinData:
     """Read a file that :func:`open_table` has looked at; see :func:`read_spins`."""
     return read_rows(table, missing, drop_columns)[0]
 
@@ -59,15 +58,24 @@ def read_rows(
             selection.notes,
         )
         kept: Flags | None = None
+        gaps: PackedSpins | None = None
+        constant = None
         if encoding.has_missing:
             absent = PackedSpins.stacked([bits.absent(encoding.zero_is_missing) for bits in parts])
             del parts
-            rows, names, said = _leave_out(rows, absent, selection, encoding, missing)
-            notes += said
-            if missing == "drop-samples":
-                kept = np.asarray(~absent.words.any(axis=1))
-        notes += on_constant_spins(~varies(rows), names)
-        return SpinData(rows, names, encoding.label, notes), kept
+            tally = Tally(rows.n).add(absent)
+            settle(tally, selection, encoding, missing)
+            notes += notes_on(tally, selection, encoding, missing)
+            if missing == "drop-spins":
+                complete = np.flatnonzero(~tally.columns)
+                rows, names = rows.columns(complete), names and tuple(names[j] for j in complete)
+            else:
+                gone = absent.active() == rows.n if missing == KEEP else absent.words.any(axis=1)
+                kept = np.logical_not(gone)
+                rows, gaps = rows[kept], absent[kept]
+                constant = ~varies(rows, gaps) & ~tally.never
+        notes += on_constant_spins(~varies(rows) if constant is None else constant, names)
+        return SpinData(rows, names, encoding.label, notes, any_gaps(gaps)), kept
 
 
 def _all_chunks(selection: Selection) -> tuple[list[Bits], CodeFlags]:
@@ -76,19 +84,3 @@ def _all_chunks(selection: Selection) -> tuple[list[Bits], CodeFlags]:
         parts.append(bits)
         flags |= found
     return parts, flags
-
-
-def _leave_out(
-    rows: PackedSpins, absent: PackedSpins, selection: Selection, encoding: Encoding, missing: str
-) -> tuple[PackedSpins, Names, tuple[str, ...]]:
-    """The samples or spins without missing cells, the names of the latter, and notes on the others."""
-    tally = Tally(rows.n).add(absent)
-    settle(tally, selection, encoding, missing)
-    names = selection.names
-    if missing == "drop-samples":
-        rows = rows[~absent.words.any(axis=1)]
-    else:
-        complete = np.flatnonzero(~tally.columns)
-        rows = rows.columns(complete)
-        names = names and tuple(names[j] for j in complete)
-    return rows, names, notes_on(tally, selection, encoding, missing)

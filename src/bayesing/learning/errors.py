@@ -38,7 +38,7 @@ def posterior_errors(data: Data, free: Free, metric: Metric, run: Run) -> tuple[
     if n > MOST_SPINS:
         couplings, fields = metric.variances(data.d)
         return np.sqrt(couplings), np.sqrt(fields)
-    pairs = np.triu_indices(n, 1)
+    pairs = data.pairs
     wanted = max(_SAMPLES * (len(pairs[0]) + n), _LEAST)
     step = max(1, free.A // wanted)
     sums = run([partial(_features, part[:, ::step], pairs) for part in free.parts])
@@ -49,8 +49,8 @@ def posterior_errors(data: Data, free: Free, metric: Metric, run: Run) -> tuple[
     rows, b = np.arange(len(pairs[0])), np.zeros((len(mean), n))  # b, as a function of couplings and fields
     b[rows, pairs[0]], b[rows, pairs[1]] = data.d[pairs[1]], data.d[pairs[0]]
     b[-n:] = np.eye(n)
-    curvature += b @ b.T
-    curvature[rows, rows] += metric.lam
+    curvature += (b * data.precision) @ b.T
+    curvature[rows, rows] += metric.lam[pairs] if isinstance(metric.lam, np.ndarray) else metric.lam
     found = np.sqrt(np.diag(_inverse(curvature, lost)))
     errors = np.zeros((n, n))
     errors[pairs] = found[:-n]

@@ -52,7 +52,7 @@ from .newton import (
     slowness,
     step,
 )
-from .phases import Data, Free, Source
+from .phases import Data, Free, Source, summed_out
 from .population import Population, worth
 from .posterior import draw_posterior
 from .quadratic import Quadratic, Shape
@@ -129,13 +129,21 @@ class Learner:
     """Parameters and the chains that follow them."""
 
     def __init__(
-        self, source: Source, gamma: float | None, seed: np.random.SeedSequence, run: Run, n_spins: int
+        self,
+        source: Source,
+        gamma: float | None,
+        seed: np.random.SeedSequence,
+        run: Run,
+        n_spins: int,
+        start: Pair | None = None,
     ) -> None:
         self.source, self.run, self.n_spins = source, run, n_spins
         self.infers = gamma is None
         self.gamma = GAMMA if gamma is None else gamma
-        data = self.data = Data.both(*source.look(np.zeros((source.n, source.n)), np.zeros(source.n), run))
-        self.J, self.b = np.zeros((data.n, data.n)), data.rates
+        n = source.n
+        J, h = (np.zeros((n, n)), np.zeros(n)) if start is None else start
+        data = self.data = Data.both(*source.look(J, h, run))
+        self.J, self.b = J, data.rates if start is None else h + J @ data.d
         self.thin, self.least, self.most = _THIN, _LEAST, _MOST_SPINS // data.n
         self.population = Population(self.J, self.h, data.rates, seed, run)
         self.times = -(-_FEW // self.population.size)
@@ -156,7 +164,7 @@ class Learner:
     def look(self) -> Look:
         """Samples of the model as it is."""
         found = self.population.collect(self.times, self.thin, max(6, 2 * self.thin))
-        parts = [spins for spins, _ in found]
+        parts = [summed_out(spins, self.J, self.h, self.source.hidden) for spins, _ in found]
         middle = len(parts) // 2
         a, b = (Free(half, self.data.d, self.run) for half in (parts[:middle], parts[middle:]))
         self.looks += 1
@@ -177,7 +185,7 @@ class Learner:
         before: _Before | None = None
         for count in range(_PATIENCE):
             look = self.look()
-            metric = Metric(look.free, N, self.lam, self.data.lost)
+            metric = Metric(look.free, N, self.lam, self.data.lost, self.data.hidden)
             at = self._slopes(look, self.lam)
             slow = look.slowness(metric)
             A = look.samples(metric, slow)
@@ -323,7 +331,7 @@ class Learner:
 
     def _length(self, free: Free, to: Step) -> float:
         """How far to go along a step."""
-        curvature = self.lam * float(np.vdot(to.J, to.J)) / 2 + float(to.b @ to.b)
+        curvature = float(np.vdot(self.lam * to.J, to.J)) / 2 + float(to.b @ (self.data.precision * to.b))
         return length(free.exponents(to.J, to.b), to.signal, self.data.N, curvature)
 
     def _remember(self, free: Free, at: tuple[Pair, Pair], J: Array, b: Array, A: float) -> None:

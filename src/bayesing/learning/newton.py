@@ -39,7 +39,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..types import Array
-from .phases import LEAST_LEFT, Data, Free, Lost, variances_of_pairs
+from .phases import LEAST_LEFT, Data, Free, Lost, blank, variances_of_pairs
 from .population import worth
 
 _RIDGE = 1e-3  # added to the covariance: directions in which spins do not move
@@ -61,13 +61,15 @@ Told = Callable[[float], object]
 class Metric:
     """The curvature in the eigenvectors of the covariance: N W + lam for couplings, N c + 1 for fields."""
 
-    def __init__(self, free: Free, N: int, lam: float, lost: Lost | None = None) -> None:
-        self.N, self.lam = N, lam
+    def __init__(
+        self, free: Free, N: int, lam: float | Array, lost: Lost | None = None, hidden: int = 0
+    ) -> None:
+        self.N, self.lam, self.hidden = N, lam, hidden
         c, self.V = np.linalg.eigh(free.covariance + _RIDGE * np.eye(len(free.m)))
         self.c = np.maximum(c, _RIDGE / 2)
         W, P = free.fourth(self.V), self.V**2
         with_squares = float(W.sum() + np.trace(W)) / 2 - float(np.vdot(W, P.T @ P))
-        pairs = variances_of_pairs(free.m, free.covariance)
+        pairs = free.fourth(np.eye(len(W))) if hidden else variances_of_pairs(free.m, free.covariance)
         if with_squares > 0:
             W *= min(float(pairs.sum() - np.trace(pairs)) / 2 / with_squares, 1.0)
         self.W = np.maximum(W, _FLOOR * np.outer(self.c, self.c))
@@ -87,7 +89,7 @@ class Metric:
         self.left = math.sqrt(left), math.sqrt(float(self.c.sum() / self.full_c.sum()))
         self.noise = (1 - left) / (self.N * lost.copies)
 
-    def at(self, lam: float) -> Metric:
+    def at(self, lam: float | Array) -> Metric:
         """The same for a prior of another precision."""
         other = copy(self)
         other.lam = lam
@@ -96,7 +98,11 @@ class Metric:
     @property
     def K(self) -> Array:
         """Posterior variances of the couplings in the basis."""
-        return 1 / (self.N * self.W + self.lam)
+        lam = self.lam
+        if isinstance(lam, np.ndarray):  # its mean over what a direction consists of
+            P = self.V**2
+            lam = P.T @ lam @ P
+        return np.asarray(1 / (self.N * self.W + lam))
 
     @property
     def k(self) -> Array:
@@ -113,8 +119,7 @@ class Metric:
         """V [weights o (V^T G V)] V^T, with zero diagonal; G itself in place of V^T G V, if it is ``within`` V."""
         V = self.V
         out: Array = V @ ((G if within else V.T @ G @ V) * weights) @ V.T
-        np.fill_diagonal(out, 0)
-        return out
+        return blank(out, self.hidden)
 
     def couplings(self, G: Array) -> Array:
         """The step of the couplings for slopes G."""
@@ -158,12 +163,11 @@ class Step:
     signal: float
 
 
-def slopes(data: Data, free: Free, J: Array, b: Array, lam: float) -> Pair:
+def slopes(data: Data, free: Free, J: Array, b: Array, lam: float | Array) -> Pair:
     """Of the log posterior, along J and b; ``lam`` 0 is that of the likelihood and the fields' prior alone."""
     N = data.N
-    G = N * (data.C - free.second) - lam * J
-    np.fill_diagonal(G, 0)
-    return G, N * (data.mean - free.m) - (b - data.middle)
+    G = blank(N * (data.C - free.second) - lam * J, data.hidden)
+    return G, N * (data.mean - free.m) - data.precision * (b - data.middle)
 
 
 def step(data: Data, halves: tuple[Free, Free], at: tuple[Pair, Pair], metric: Metric) -> Step:
@@ -225,9 +229,8 @@ def curvature(data: Data, free: Free, metric: Metric, J: Array, b: Array, mixed:
     if mixed:
         rough = metric.of_one(J, b)
         AJ, Ab = ((1 - mixed) * x + mixed * y for x, y in zip((AJ, Ab), rough, strict=True))
-    AJ = N * AJ + metric.lam * J
-    np.fill_diagonal(AJ, 0)
-    return AJ, N * Ab + b
+    AJ = blank(N * AJ + metric.lam * J, metric.hidden)
+    return AJ, N * Ab + data.precision * b
 
 
 def _conjugate_gradients(

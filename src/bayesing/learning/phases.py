@@ -9,6 +9,12 @@ stays. Of the curvature :math:`N \operatorname{Cov}(\phi)` of complete rows, wha
 :math:`\sum_\mu \operatorname{Cov}(\phi \mid \text{what row } \mu \text{ shows})` (T. Louis, *Finding the observed
 information matrix when using the EM algorithm*, 1982). Two chains s and s' of the same row tell it without bias, as
 half the square of their difference.
+
+**Hidden units** are spins that are missing in every row: k columns more, coupled to the spins that are seen and not
+to each other. Given these, each is independent of the others, with the mean
+:math:`\tau_a = \tanh(c_a + \sum_i W_{ia} s_i)`. This mean takes its place everywhere: in averages over the data, in
+those over samples of the free model, and in curvatures, which are then those of the spins that are seen alone. Fields
+of hidden units have the prior :math:`e_a = c_a + \sum_i W_{ia} d_i \sim N(0, 10)`.
 """
 
 from __future__ import annotations
@@ -24,9 +30,10 @@ from ..conditionals import independent_fields, middle_of_fields
 from ..sampling._gibbs import Single
 from ..statistics import SpinStatistics
 from ..threads import Run
-from ..types import Array
+from ..types import Array, Indices
 
 FISHER = 2**15  # samples from which curvatures are taken, or n^2: more than there are parameters
+HIDDEN_PRECISION = 0.1  # of the prior of e: fields of up to 6, rates down to 1 in 100,000
 LEAST_LEFT = 0.05  # of the curvature: by chance, pairs of chains may show more to be lost than there is
 _AT_A_TIME = 2048  # samples, which stay in cache
 
@@ -36,7 +43,7 @@ class Data:
     """Averages over N rows of spins that vary: second moments C around the centre d, and ``shift``, means less d.
 
     ``counts`` are the cells of each spin that are there, N unless some are missing. ``lost`` is the curvature that
-    missing cells take away.
+    missing cells take away. The last ``hidden`` of the spins are hidden units.
     """
 
     N: int
@@ -45,6 +52,7 @@ class Data:
     shift: Array | float = 0.0
     counts: Array | None = None
     lost: Lost | None = None
+    hidden: int = 0
 
     @classmethod
     def of(cls, stats: SpinStatistics) -> Data:
@@ -75,14 +83,35 @@ class Data:
     @property
     def rates(self) -> Array:
         """Fields b^0 of independent spins with these means."""
-        counts = self.N if self.counts is None else self.counts
-        return independent_fields(counts * self.d, counts)
+        return self._without_hidden(independent_fields(self._counts * self.d, self._counts))
 
     @property
     def middle(self) -> Array:
         """beta, the middle of the prior of b."""
-        counts = self.N if self.counts is None else self.counts
-        return middle_of_fields(counts * self.d, counts)
+        return self._without_hidden(middle_of_fields(self._counts * self.d, self._counts))
+
+    @property
+    def precision(self) -> Array | float:
+        """Of the prior of b."""
+        if not self.hidden:
+            return 1.0
+        return np.append(np.ones(self.n - self.hidden), np.full(self.hidden, HIDDEN_PRECISION))
+
+    @property
+    def _counts(self) -> Array | int:
+        return self.N if self.counts is None else self.counts
+
+    def _without_hidden(self, fields: Array) -> Array:
+        """With 0 for hidden units."""
+        fields[self.n - self.hidden :] = 0.0
+        return fields
+
+    @property
+    def pairs(self) -> tuple[Indices, Indices]:
+        """All i < j that may be coupled: hidden units are not coupled to each other."""
+        i, j = np.triu_indices(self.n, 1)
+        coupled = i < self.n - self.hidden
+        return i[coupled], j[coupled]
 
     def errors(self, m: Array, C: Array) -> tuple[Array, Array]:
         """Standard errors of N samples of a model with means m and covariance C: of means, and of pairs z_i z_j.
@@ -108,6 +137,22 @@ class Data:
         return replace(a, C=(a.C + b.C) / 2, shift=(a.shift + b.shift) / 2)
 
 
+def blank(matrix: Array, hidden: int) -> Array:
+    """Couplings, or slopes, with 0 where there is no pair: on the diagonal, and between hidden units."""
+    np.fill_diagonal(matrix, 0)
+    if hidden:
+        matrix[-hidden:, -hidden:] = 0
+    return matrix
+
+
+def summed_out(spins: Single, J: Array | Single, h: Array | Single, hidden: int) -> Single:
+    """Joint spins (n, A) with the mean of every hidden unit in its place; changed in place."""
+    if hidden:
+        weights, fields = J[-hidden:, :-hidden].astype(np.float32), h[-hidden:].astype(np.float32)
+        spins[-hidden:] = np.tanh(weights @ spins[:-hidden] + fields[:, None])
+    return spins
+
+
 class Source(Protocol):
     """Where averages over the data come from: :class:`Data` for complete rows, or chains of what is missing."""
 
@@ -117,6 +162,8 @@ class Source(Protocol):
     def n(self) -> int: ...
     @property
     def d(self) -> Array: ...
+    @property
+    def hidden(self) -> int: ...
 
     def look(self, J: Array, h: Array, run: Run) -> tuple[Data, Data]:
         """The averages under a model, by two halves of what is random."""

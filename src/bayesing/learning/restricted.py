@@ -44,8 +44,8 @@ from ..packed import PackedSpins
 from ..restricted import RestrictedModel, log_2cosh, moments_of
 from ..statistics import SpinStatistics
 from ..types import Array, Heard
+from .phases import HIDDEN_PRECISION
 
-HIDDEN_PRECISION = 0.1  # of the prior of e: fields of up to 6, rates down to 1 in 100,000
 FIRST_GAMMA = 5.0  # weak enough a prior for units to form
 _FIRST_WEIGHTS = 0.1  # deviation of the random weights of the start
 _AT_A_TIME = 2**20  # numbers of a block of rows: 8 megabytes

@@ -36,7 +36,7 @@ def fixed_point(metric: Metric, a: Array, b: Array, n_spins: int) -> float:
     Their product has no noise in it. On a quadratic posterior the couplings in the basis of the metric go with
     1/(N W + n/gamma).
     """
-    V, curvature, lam = metric.V, metric.N * metric.W, metric.lam
+    V, curvature, lam = metric.V, metric.N * metric.W, float(metric.lam)
     square = (V.T @ a @ V) * (V.T @ b @ V)
     pairs = len(V) * (len(V) - 1)
     P = V**2

@@ -7,7 +7,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from ..datasets import SpinDataset
 from ..exceptions import Setting
 from ..generator import Simulation
 from ..io import SpinData
@@ -67,8 +66,8 @@ def write_report(
 
 def _source(X: Any, name: str) -> Source:
     """Spins with the names of the columns, and whatever else is known about them."""
-    if isinstance(X, Simulation | SpinDataset):
-        X = SpinData.of(X.spins, getattr(X, "names", None))
+    if isinstance(X, Simulation):
+        X = X.spins
     return Source(name, SpinStatistics.of(X), X.notes if isinstance(X, SpinData) else ())
 
 

@@ -19,6 +19,21 @@ import math
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+from ..types import Integers
+
+
+def cells_of(spins: NDArray[np.generic]) -> tuple[Integers, Integers]:
+    """Columns of the missing cells, row by row, and where each row starts.
+
+    >>> starts, cells = cells_of(np.array([[0, 1, 0], [1, 1, 1], [1, 0, 1]]))
+    >>> starts.tolist(), cells.tolist()
+    ([0, 2, 2, 3], [0, 2, 1])
+    """
+    rows, cells = np.nonzero(spins == 0)
+    starts = np.searchsorted(rows, np.arange(len(spins) + 1))
+    return starts.astype(np.int64), cells.astype(np.int64)
 
 
 @njit(cache=True, nogil=True, fastmath=True)
