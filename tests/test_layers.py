@@ -21,7 +21,7 @@ ROWS = [
     ["priors", "mixture", "ising", "restricted", "conditionals", "replica"],
     ["sampling"],
     ["learning"],
-    ["generator", "entropy", "missing"],
+    ["generator", "entropy"],
     ["strength", "couplings"],
     ["weak", "diagnosis", "words", "check", "choice", "inference"],
     ["_surface", "calibration", "prediction"],
@@ -52,12 +52,13 @@ LEARNING = [
     "posterior",
     "scale",
     "mode",
-    "causes",
     "errors",
     "certificate",
     "restricted",
     "restricted_evidence",
     "restricted_size",
+    "causes",
+    "causes_evidence",
 ]
 EXPERIMENTS = ["specification", "cells", "runner", "summary", "figures", "reproduce"]
 GROUP = ("cli", "_main")  # knows all commands, which do not know each other

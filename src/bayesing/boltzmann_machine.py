@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike
 from ._estimator import MethodEstimator, show
 from .arguments import Seed, count, number
 from .conditionals import fields_of, log_conditional
-from .couplings.likelihood import LikelihoodCouplings, PosteriorDraws, draws_of
+from .couplings.likelihood import PosteriorDraws, draws_of
 from .edges import FDR, Coupling, edges_of, frame_of, pairs_of, strongest_of
 from .entropy import entropy_of, log_partition_of, multi_information_of
 from .generator import sample
 from .inference import CouplingAnswer, check_couplings, infer_couplings
 from .ising import IsingModel
-from .missing import log_conditionals_shown, shown
+from .sampling.missing import log_conditionals_shown, padded, shown
 from .statistics import SpinStatistics
 from .types import Array, Heard, Spins
 
@@ -45,6 +45,8 @@ class BoltzmannMachine(MethodEstimator[CouplingAnswer]):
         each with a probability; its shape is inferred, too. "laplace" makes weak couplings exactly 0.
     gamma : "auto" or float
         Strength of the couplings. "auto" infers it by the method's own evidence.
+    n_hidden : int or "auto"
+        Number of hidden units, common causes that act on many spins at once; "auto" is as many as the evidence tells.
     random_state : int, Generator or None
         Of methods that draw random numbers. None is a fixed choice.
 
@@ -62,6 +64,10 @@ class BoltzmannMachine(MethodEstimator[CouplingAnswer]):
         Fields, with a prior of variance 1 around those of independent spins (:mod:`bayesing.conditionals`).
     field_errors_ : array (n,) or None
         Their standard errors, of methods that have them.
+    hidden_couplings_, hidden_coupling_errors_ : array (n, k)
+        Couplings of the spins to the hidden units, the strongest unit first, and their standard errors.
+    hidden_fields_ : array (k,)
+        Fields of the hidden units.
     check_ : bayesing.check.Check or None
         Whether samples of the model look like the data (``passed``), and a ``sentence``. None beyond 5000 spins.
     certificate_ : bayesing.learning.certificate.Certificate or None
@@ -72,7 +78,7 @@ class BoltzmannMachine(MethodEstimator[CouplingAnswer]):
         Of half the squares J_ij^2 or, for the Laplace prior, of absolute values: n/gamma or sqrt(2n/gamma) for
         the likelihood, and twice that for the pseudo-likelihood.
     model_ : IsingModel
-        Couplings and fields as a model.
+        Couplings and fields as a model; hidden units, if there are any, are its last spins.
     method_, reason_ : str
         The method used, and why.
     n_features_in_, feature_names_in_
@@ -93,11 +99,13 @@ class BoltzmannMachine(MethodEstimator[CouplingAnswer]):
         method: str = "auto",
         prior: str = "gaussian",
         gamma: Any = "auto",
+        n_hidden: Any = 0,
         random_state: Any = None,
     ) -> None:
         self.method = method
         self.prior = prior
         self.gamma = gamma
+        self.n_hidden = n_hidden
         self.random_state = random_state
 
     def fit(
@@ -108,9 +116,11 @@ class BoltzmannMachine(MethodEstimator[CouplingAnswer]):
         ``X`` may also be a :class:`SpinData`, or a :class:`SpinStatistics` of data that were never in memory at once.
         ``progress`` is called with how much is done and of how much, by methods that take long.
         """
-        check_couplings(self.method, self.prior, self.gamma)
+        check_couplings(self.method, self.prior, self.gamma, self.n_hidden)
         data = SpinStatistics.of(X)
-        self._answer = infer_couplings(data, self.method, self.prior, self.gamma, self.random_state, progress)
+        self._answer = infer_couplings(
+            data, self.method, self.prior, self.gamma, self.random_state, progress, self.n_hidden
+        )
         self._remember(X, data)
         show(self._answer.warnings)
         return self
@@ -148,8 +158,22 @@ class BoltzmannMachine(MethodEstimator[CouplingAnswer]):
     @property
     def certificate_(self) -> Certificate | None:
         """How well samples of the fit reproduce means and pairs of the data, of methods that sample."""
-        found = self._fitted.couplings
-        return found.certificate if isinstance(found, LikelihoodCouplings) else None
+        return self._fitted.certificate
+
+    @property
+    def hidden_couplings_(self) -> Array:
+        """W_ia, couplings of the spins to the hidden units (n, k)."""
+        return self._fitted.hidden.couplings
+
+    @property
+    def hidden_coupling_errors_(self) -> Array:
+        """Standard errors of W_ia."""
+        return self._fitted.hidden.errors
+
+    @property
+    def hidden_fields_(self) -> Array:
+        """c_a, fields of the hidden units (k,)."""
+        return self._fitted.hidden.fields
 
     @property
     def check_(self) -> Check | None:
@@ -176,8 +200,8 @@ class BoltzmannMachine(MethodEstimator[CouplingAnswer]):
 
     @property
     def model_(self) -> IsingModel:
-        """Couplings and fields as a model."""
-        return IsingModel(self.couplings_, self.fields_)
+        """Couplings and fields as a model; hidden units are its last spins."""
+        return self._fitted.model
 
     @property
     def is_cheap_(self) -> bool:
@@ -189,9 +213,10 @@ class BoltzmannMachine(MethodEstimator[CouplingAnswer]):
 
         Of rows with missing cells, it is of the cells that are there, given the others that are.
         """
-        data = self._meet_again(X)
-        if data.missing:
-            return float(log_conditionals_shown(self.model_, data.spins()).mean())
+        data, model = self._meet_again(X), self.model_
+        if data.missing or model.n_spins > data.n:
+            spins = padded(data.spins(), model.n_spins)
+            return float(log_conditionals_shown(model, spins).mean())
         s = data.spins().astype(np.float64)
         return float(log_conditional(s, s @ self.couplings_ + self.fields_).mean())
 
@@ -202,9 +227,9 @@ class BoltzmannMachine(MethodEstimator[CouplingAnswer]):
         ``n_chains`` chains. Of rows with missing cells, it is that of the cells that are there.
         """
         data, model = self._meet_again(X), self.model_
-        spins = data.spins()
+        spins = padded(data.spins(), model.n_spins)
         log_partition, error = log_partition_of(model, n_chains, seed, self._fitted.base)
-        if not data.missing:
+        if not data.missing and model.n_spins == data.n:
             return -float(model.energy(spins).mean()) - log_partition, error
         found = shown(model, spins, 0 if seed is None else seed)
         return float(found.log_weights.mean()) - log_partition, math.hypot(error, found.error)
@@ -214,22 +239,26 @@ class BoltzmannMachine(MethodEstimator[CouplingAnswer]):
 
         Cells that are there have 0 or 1. Up to 10 missing cells in a row it is exact.
         """
-        return shown(self.model_, self._meet_again(X).spins(), 0 if seed is None else seed).up
+        data, model = self._meet_again(X), self.model_
+        found = shown(model, padded(data.spins(), model.n_spins), 0 if seed is None else seed)
+        return found.up[:, : data.n]
 
     def entropy(self, n_chains: int = 1000, seed: Seed = None) -> tuple[float, float]:
         """Entropy of the fitted model in nats, and its standard error: exact up to 20 spins, as in log_likelihood."""
-        return entropy_of(self.model_, n_chains, seed, self._fitted.base)
+        k = self._fitted.n_hidden
+        return entropy_of(self.model_, n_chains, seed, self._fitted.base, k)
 
     def multi_information(self, n_chains: int = 1000, seed: Seed = None) -> tuple[float, float]:
         """How much less entropy the fitted model has than independent spins with its means, and the standard error.
 
         In nats, 0 without couplings; exact up to 20 spins, as in log_likelihood.
         """
-        return multi_information_of(self.model_, n_chains, seed, self._fitted.base)
+        k = self._fitted.n_hidden
+        return multi_information_of(self.model_, n_chains, seed, self._fitted.base, k)
 
     def sample(self, n_samples: int, seed: Seed = None) -> Spins:
         """Spins drawn from the fitted model at equilibrium, int8 (n_samples, n)."""
-        return sample(self.model_, n_samples, seed=seed)
+        return np.ascontiguousarray(sample(self.model_, n_samples, seed=seed)[:, : self.n_features_in_])
 
     def posterior(self, n_draws: int = 100, seed: Seed = None) -> PosteriorDraws:
         """Draws of all couplings and fields given the data, so that any function of them has an interval.

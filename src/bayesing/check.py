@@ -9,8 +9,9 @@ r"""Do samples of a fitted model look like the data?
    sample, against that of independent spins with the means of the data; and the mean of K once more. Chains from the
    data cannot see a state that is far from all of them, nor how much each of several states weighs.
 
-Rows with missing cells are completed first: each missing cell is drawn from the model, given what its row shows. The
-log likelihoods are those of the cells that are there.
+Rows with missing cells are completed first: each missing cell is drawn from the model, given what its row shows.
+Hidden units of the model are cells that are missing in every row. The log likelihoods are those of the cells that are
+there.
 
 Connected correlations, not averages of products: those of rare spins are nearly right in a model without couplings.
 
@@ -29,8 +30,8 @@ from numpy.typing import NDArray
 
 from .entropy import BETA_STEP, annealed, entropy_of_means
 from .ising import IsingModel
-from .missing import completed, shown
 from .sampling._gibbs import GROUP, Chains, Single, generator_states, in_threads
+from .sampling.missing import completed, padded, shown
 from .statistics import SpinStatistics
 from .types import Array, Integers
 
@@ -171,10 +172,14 @@ class Check:
 def check(model: IsingModel, stats: SpinStatistics, effort: Effort, base: Array) -> Check:
     """Compare; ``base`` are the fields of independent spins with about the means of the model."""
     exponent, independent = _shown(model, stats)
-    if stats.missing:
-        stats = SpinStatistics.of(completed(model, stats.spins(), _SEED), min_samples=1)
-    spins, rise = _chains_from(stats, model, effort.chains, base)
-    n, N, P = stats.n, stats.N, spins.shape[1]
+    n, N = stats.n, stats.N
+    start = stats
+    if stats.missing or model.n_spins > n:
+        whole = completed(model, padded(stats.spins(), model.n_spins), _SEED)
+        stats, start = (SpinStatistics.of(x, min_samples=1) for x in (whole[:, :n], whole))
+        base = np.append(base, np.zeros(model.n_spins - n))
+    spins, rise = _chains_from(start, model, effort.chains, base)
+    spins, P = spins[:n], spins.shape[1]
     m, d = spins.mean(axis=1, dtype=np.float64), stats.magnetisations
     C = (spins @ spins.T).astype(np.float64) / P - np.outer(m, m)
     of_data = stats.cross / N - np.outer(d, d)
@@ -186,7 +191,7 @@ def check(model: IsingModel, stats: SpinStatistics, effort: Effort, base: Array)
     z_means = (m - d) / np.sqrt(np.maximum(v, least) * share)
     z_pairs = (C - of_data)[upper] / np.sqrt(np.maximum(pairs[upper], least) * share)
     active = np.rint((spins.sum(axis=0) + n) / 2)
-    at_rest = _at_rest(model, effort, base, float(active.std()))
+    at_rest = _at_rest(model, n, effort, base, float(active.std()))
     return Check(
         n_spins=n,
         n_data=N,
@@ -210,10 +215,10 @@ def check(model: IsingModel, stats: SpinStatistics, effort: Effort, base: Array)
 def _shown(model: IsingModel, stats: SpinStatistics) -> tuple[float, float]:
     """The mean exponent of what the rows show, summed over missing cells, and their mean ln P if independent."""
     N, d = stats.N, stats.magnetisations
-    if not stats.missing:
+    if not stats.missing and model.n_spins == stats.n:
         exponent = float(model.fields @ d + np.vdot(model.couplings, stats.cross) / (2 * N))
         return exponent, -entropy_of_means(d)
-    exponent = float(shown(model, stats.spins(), _SEED).log_weights.mean())
+    exponent = float(shown(model, padded(stats.spins(), model.n_spins), _SEED).log_weights.mean())
     return exponent, -sum(share * entropy_of_means(d[[i]]) for i, share in enumerate(stats.counts / N))
 
 
@@ -231,13 +236,15 @@ class _AtRest(NamedTuple):
     active_error: float
 
 
-def _at_rest(model: IsingModel, effort: Effort, base: Array, spread: float) -> _AtRest:
-    """From weighted chains; ``spread`` is about the standard deviation of the number of active spins."""
-    n = model.n_spins
-    if n <= _EXACT:
-        return _AtRest(model.log_partition(), 0.0, float(n + model.means().sum()) / 2, 0.0)
+def _at_rest(model: IsingModel, n: int, effort: Effort, base: Array, spread: float) -> _AtRest:
+    """From weighted chains of which the first n spins are seen.
+
+    ``spread`` is about the standard deviation of the number of active spins.
+    """
+    if model.n_spins <= _EXACT:
+        return _AtRest(model.log_partition(), 0.0, float(n + model.means()[:n].sum()) / 2, 0.0)
     found = annealed(model, effort.annealed, _SEED, base, 1, effort.beta_step)
-    active = (n + found.spins.sum(axis=1)) / 2
+    active = (n + found.spins[:, :n].sum(axis=1)) / 2
     mean = float(found.shares @ active)
     variance = max(float(found.shares @ (active - mean) ** 2), spread**2)
     # Few chains of much weight are worth so many of equal weight.

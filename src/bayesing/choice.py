@@ -19,13 +19,13 @@ from . import couplings, strength
 from .arguments import Seed
 from .conditionals import fields_of
 from .couplings import CouplingMethod, CouplingOptions, Couplings, Strength
+from .couplings._causes import model_of
 from .couplings.spectral import SpectralCouplings
 from .diagnosis import MEAN, Reason, bias, doubts, is_mean_alone, is_ordered
 from .exceptions import InputError
-from .ising import IsingModel
-from .missing import filled
 from .moments import SpinMoments
 from .replica import NEAR, stability
+from .sampling.missing import filled
 from .statistics import SpinStatistics
 from .strength import Estimate, Method, Options
 from .strength import pseudolikelihood as regressions
@@ -300,8 +300,10 @@ class CouplingSituation:
         gamma: float | None,
         seed: Seed,
         progress: Heard | None = None,
+        n_hidden: int | str = 0,
     ) -> None:
         self.stats, self.prior, self.gamma, self.seed, self.progress = stats, prior, gamma, seed, progress
+        self.n_hidden = n_hidden
         self.strength = StrengthSituation(stats, Options("gaussian", False, seed))
         self._fits: dict[str, tuple[Couplings, Strength | None]] = {}
         self._checks: dict[str, Check | None] = {}
@@ -312,7 +314,9 @@ class CouplingSituation:
             method = find(couplings.METHODS, name)
             asked = method.priors and (self.gamma is not None or not method.infers_strength)
             given = self._strength(name) if asked else None
-            found = method.fit(self.stats, CouplingOptions(given, self.prior, self.seed, self.progress))
+            hidden = self.n_hidden if method.hidden else 0
+            options = CouplingOptions(given, self.prior, self.seed, self.progress, hidden)
+            found = method.fit(self.stats, options)
             self._fits[name] = found, found.strength or given
         return self._fits[name]
 
@@ -336,8 +340,7 @@ class CouplingSituation:
         stats, found = self.stats, self.fit(name)[0]
         searches = find(couplings.METHODS, name).searches
         effort = thorough(stats.n) if searches else quick(stats.n, stats.N)
-        model = IsingModel(found.rows()[0], found.fields)
-        return check(model, stats, effort, fields_of(stats.sums, stats.counts))
+        return check(model_of(found), stats, effort, fields_of(stats.sums, stats.counts))
 
     @cached_property
     def cheap(self) -> Rule[CouplingSituation]:
@@ -449,6 +452,12 @@ CHEAP: tuple[Rule[CouplingSituation], ...] = (
 
 #: The rules of "auto" for the couplings.
 COUPLINGS: tuple[Rule[CouplingSituation], ...] = (
+    Rule(
+        "hidden units are asked for",
+        "likelihood",
+        lambda s: s.n_hidden != 0,
+        lambda s: "the method that can have common causes",
+    ),
     Rule(
         "missing cells",
         "likelihood",

@@ -41,13 +41,16 @@ from numpy.typing import ArrayLike
 from scipy.special import entr, logsumexp
 
 from .arguments import Seed, count, generator
+from .generator import sample
 from .ising import MAX_EXACT, IsingModel
 from .sampling.anneal import AnnealedSample, anneal, schedule
+from .sampling.missing import shown
 from .types import Array
 
 BETA_STEP = 0.005
 SWEEPS = 200  # at beta = 1, over which averages are taken
 FAR = 0.5  # beyond the alignments with the base that were seen, in units of their range
+_SEEN_SAMPLES = 20_000  # of a model with hidden units
 APART = 4.0  # standard errors between two values of ln Z
 
 
@@ -70,19 +73,41 @@ def log_partition_of(
 
 
 def entropy_of(
-    model: IsingModel, n_chains: int = 1000, seed: Seed = None, base: ArrayLike | None = None
+    model: IsingModel, n_chains: int = 1000, seed: Seed = None, base: ArrayLike | None = None, hidden: int = 0
 ) -> tuple[float, float]:
-    """The entropy and its standard error, which is 0 for up to 20 spins."""
+    """The entropy and its standard error, which is 0 for up to 20 spins.
+
+    The last ``hidden`` spins, which are not coupled to each other, are summed over: it is that of the others.
+    """
+    if hidden:
+        value, error, _ = _seen_entropy(model, n_chains, seed, base, hidden)
+        return value, error
     if _is_exact(model, n_chains, seed):
         return model.entropy(), 0.0
     found = annealed(model, n_chains, seed, base, SWEEPS)
     return found.entropy, found.error(found.to_entropy)
 
 
+def _seen_entropy(
+    model: IsingModel, n_chains: int, seed: Seed, base: ArrayLike | None, hidden: int
+) -> tuple[float, float, Array]:
+    r"""Of the spins that are seen, :math:`\ln Z - \langle \ln \sum_t e^A \rangle`, its error, and their means."""
+    log_partition, error = log_partition_of(model, n_chains, seed, base)
+    spins = sample(model, _SEEN_SAMPLES, seed=0 if seed is None else seed)
+    spins[:, model.n_spins - hidden :] = 0
+    logs = shown(model, spins).log_weights
+    value = log_partition - float(logs.mean())
+    noise = float(logs.std()) / math.sqrt(_SEEN_SAMPLES)
+    return value, math.hypot(error, noise), spins[:, : model.n_spins - hidden].mean(axis=0)
+
+
 def multi_information_of(
-    model: IsingModel, n_chains: int = 1000, seed: Seed = None, base: ArrayLike | None = None
+    model: IsingModel, n_chains: int = 1000, seed: Seed = None, base: ArrayLike | None = None, hidden: int = 0
 ) -> tuple[float, float]:
-    """The multi-information and its standard error, which is 0 for up to 20 spins."""
+    """The multi-information and its standard error, which is 0 for up to 20 spins; see :func:`entropy_of`."""
+    if hidden:
+        value, error, means = _seen_entropy(model, n_chains, seed, base, hidden)
+        return entropy_of_means(means) - value, error
     if _is_exact(model, n_chains, seed):
         return entropy_of_means(model.means()) - model.entropy(), 0.0
     found = annealed(model, n_chains, seed, base, SWEEPS)

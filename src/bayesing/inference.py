@@ -16,13 +16,16 @@ import numpy as np
 import scipy
 
 from . import couplings, strength
-from .arguments import Seed, number
+from .arguments import Seed, count, number
 from .choice import AUTO, COUPLINGS, STRENGTH, CouplingSituation, StrengthSituation, find, first, stand_in
 from .conditionals import fields_of
 from .couplings import PRIORS, CouplingMethod, Couplings, Strength
+from .couplings._causes import MOST_UNITS, CauseCouplings, Hidden, model_of
 from .couplings._sparse import SparseCouplings
+from .couplings.likelihood import LikelihoodCouplings
 from .diagnosis import Diagnosis, Phase, diagnose
 from .exceptions import AnotherKindWarning, BoundWarning, CheckWarning, InputError, SaturationWarning, Setting
+from .ising import IsingModel
 from .moments import SpinMoments
 from .priors import check_prior_name
 from .statistics import SpinStatistics
@@ -32,6 +35,7 @@ from .words import at_bound, distrust, regime
 
 if TYPE_CHECKING:
     from .check import Check
+    from .learning.certificate import Certificate
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,12 +156,35 @@ class CouplingAnswer:
         return mean, deviation
 
     @property
+    def hidden(self) -> Hidden:
+        """Hidden units, of which there may be none."""
+        found, n = self.couplings, len(self.couplings.fields)
+        return found.hidden if isinstance(found, CauseCouplings) else Hidden.none(n)
+
+    @property
+    def n_hidden(self) -> int:
+        """Their number."""
+        return len(self.hidden.fields)
+
+    @property
+    def model(self) -> IsingModel:
+        """Couplings and fields; hidden units are the last spins."""
+        return model_of(self.couplings)
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """Whether a search by chains has arrived, of methods that make one."""
+        found = self.couplings
+        return found.certificate if isinstance(found, LikelihoodCouplings | CauseCouplings) else None
+
+    @property
     def summary(self) -> str:
         """How couplings were found, and whether the model is good, in a line."""
         strength = "" if self.strength is None else f", prior of J = {math.sqrt(self.strength.gamma):.3g}"
         penalty = "" if self.couplings.penalty is None else f", penalty {self.couplings.penalty:.3g}"
+        causes = f", {self.n_hidden} common cause{'s' * (self.n_hidden > 1)}" if self.n_hidden else ""
         checked = "" if self.check is None else f", check {'passed' if self.check.passed else 'NOT PASSED'}"
-        return f"{self.method.name} ({self.reason}){strength}{penalty}{checked}"
+        return f"{self.method.name} ({self.reason}){strength}{penalty}{causes}{checked}"
 
     @property
     def probabilities(self) -> Array | None:
@@ -214,9 +241,11 @@ def infer_couplings(
     gamma: Any = AUTO,
     seed: Seed = None,
     progress: Heard | None = None,
+    n_hidden: Any = 0,
 ) -> CouplingAnswer:
     """Couplings and fields, by one of ``couplings.METHODS`` or by the rules of "auto"."""
-    situation = CouplingSituation(data, prior, check_couplings(method, prior, gamma), seed, progress)
+    given_gamma = check_couplings(method, prior, gamma, n_hidden)
+    situation = CouplingSituation(data, prior, given_gamma, seed, progress, n_hidden)
     reason = "as asked"
     if _is_auto(method):
         data.check_variation()
@@ -228,13 +257,29 @@ def infer_couplings(
         method, reason = chosen.name, f"cells are missing, which {asked.name} cannot use"
     _check_data(chosen, data, infers=situation.gamma is None)
     found, given = situation.fit(method)
-    base = fields_of(data.sums, data.counts)
+    base = np.append(fields_of(data.sums, data.counts), np.zeros(model_of(found).n_spins - data.n))
+    if _is_auto(n_hidden):
+        reason = told_by_evidence(found)
     return CouplingAnswer(found, given, chosen, reason, prior, data.N, base, situation.check(method))
 
 
-def check_couplings(method: Any, prior: str, gamma: Any) -> float | None:
+def told_by_evidence(found: Couplings) -> str:
+    """How many common causes there are, in words."""
+    gains = found.gains if isinstance(found, LikelihoodCouplings | CauseCouplings) else ()
+    k = len(found.hidden.fields) if isinstance(found, CauseCouplings) else 0
+    last = gains[k] if k < len(gains) else gains[-1]
+    return (
+        f"{k or 'no'} common cause{'s' * (k != 1)} by the evidence, to which "
+        f"{'another one' if k else 'one'} would add {last.value:.0f} ± {last.error:.0f} nats"
+        if k < len(gains)
+        else f"{k} common causes, up to which the evidence rises"
+    )
+
+
+def check_couplings(method: Any, prior: str, gamma: Any, n_hidden: Any = 0) -> float | None:
     """gamma, if it is given; an error where names are unknown or do not go together."""
     chosen = None if _is_auto(method) else find(couplings.METHODS, method)
+    _check_hidden(chosen, prior, n_hidden)
     if prior not in PRIORS:
         raise InputError(f"prior must be one of {', '.join(PRIORS)}: found {prior!r}.")
     if chosen is not None and (chosen.priors or prior != "gaussian"):
@@ -257,6 +302,26 @@ def check_couplings(method: Any, prior: str, gamma: Any) -> float | None:
     if value == 0:
         raise InputError('gamma must be "auto" or above 0: found 0, which leaves no couplings to infer.')
     return value
+
+
+def _check_hidden(method: CouplingMethod | None, prior: str, n_hidden: Any) -> None:
+    """An error where hidden units cannot be had."""
+    if not _is_auto(n_hidden) and count("n_hidden", n_hidden, 0) > MOST_UNITS:
+        raise InputError(
+            f'n_hidden must be "auto" or at most {MOST_UNITS} beside couplings: found {n_hidden}. '
+            "RestrictedBoltzmannMachine, which has no direct couplings, takes more."
+        )
+    if n_hidden == 0:
+        return
+    if method is not None and not method.hidden:
+        others = quoted_names([other.name for other in couplings.METHODS if other.hidden])
+        raise InputError(
+            "n_hidden must be 0 with ",
+            Setting("method", method.name),
+            f", which cannot have hidden units: found {n_hidden!r}. They go with {others}.",
+        )
+    if prior != "gaussian":
+        raise InputError('prior must be "gaussian" with hidden units: found ', Setting("prior", prior), ".")
 
 
 def _is_auto(value: Any) -> bool:

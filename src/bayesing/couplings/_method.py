@@ -14,6 +14,8 @@ from ..conditionals import curvature, fields_of
 from ..statistics import SpinStatistics
 from ..types import Array, Heard, Indices
 
+AUTO_HIDDEN = "auto"  # as many hidden units as the evidence tells
+
 
 class Strength(NamedTuple):
     """gamma, the strength of the prior, with its standard error, and a bound it hit, if any."""
@@ -50,6 +52,7 @@ class CouplingOptions(NamedTuple):
     prior: str = "gaussian"
     seed: Seed = None
     progress: Heard | None = None
+    n_hidden: int | str = 0  # hidden units, or AUTO_HIDDEN
 
 
 class Couplings(Protocol):
@@ -115,6 +118,7 @@ class CouplingMethod:
     priors: tuple[str, ...] = ()  #: Names of the priors that it has; none for methods without a prior.
     infers_strength: bool = False  #: Whether it infers the strength of its prior together with the couplings.
     searches: bool = False  #: Whether it goes through all samples again and again.
+    hidden: bool = False  #: Whether it can have hidden units.
     uses_missing: bool = False  #: Whether it can use rows with missing cells.
     holds: str = ""  #: Where it holds, in a line.
 

@@ -38,6 +38,7 @@ from ..priors import xi
 from ..statistics import SpinStatistics
 from ..threads import Run, workers
 from ..types import Array, Heard, Indices
+from ._causes import fit_causes
 from ._method import (
     CouplingMethod,
     CouplingOptions,
@@ -51,6 +52,7 @@ from ._method import (
 from ._sparse import SparseCouplings, SparseFit, fit_completed, fit_sparse, knowledge, matrix_of, not_sparse
 
 if TYPE_CHECKING:
+    from ..learning.causes_evidence import Difference
     from ..learning.certificate import Certificate
     from ..learning.clamped import Clamped
     from ..learning.mode import Mode
@@ -81,6 +83,7 @@ class LikelihoodCouplings(DenseCouplings):
     mode: Mode
     varying: Indices
     incomplete: SpinStatistics | None = None  # these spins, where cells are missing
+    gains: tuple[Difference, ...] = ()  # of the evidence by a hidden unit, if it was asked about them
 
     def posterior(self, n_draws: int, seed: Seed = None) -> PosteriorDraws:
         """Draws of couplings and fields under a Gaussian prior.
@@ -150,6 +153,11 @@ def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> DenseCoupl
     from ..learning.sparse import Sparse
 
     n, given = stats.n, options.strength
+    gains: tuple[Difference, ...] = ()
+    if options.n_hidden:
+        causes, gains = fit_causes(stats, options)
+        if causes is not None:
+            return causes
     if given and len(stats.varying) < 2:
         return no_couplings(stats, given)
     seeds = _Seeds.of(options.seed)
@@ -184,6 +192,7 @@ def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> DenseCoupl
         mode=mode,
         varying=stats.varying,
         incomplete=stats.kept if stats.missing else None,
+        gains=gains,
     )
     if first is None:
         return found
@@ -337,6 +346,7 @@ METHOD = CouplingMethod(
     least_samples=4,
     priors=("gaussian", "laplace", "sparse"),
     infers_strength=True,
+    hidden=True,
     uses_missing=True,
     holds="data of any kind, up to some hundred spins: means and correlations are reproduced, or it says so",
 )

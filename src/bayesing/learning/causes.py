@@ -10,21 +10,34 @@ phases (:mod:`~bayesing.learning.phases`). The search starts from the units of a
 
 **Scales.** :math:`J_{ij} \sim N(0, \gamma/n)` and :math:`W_{ia} \sim N(0, \gamma_a/n)`, each at the fixed point of
 the mode, :math:`\gamma = n \langle J^2 \rangle/(1 - n \langle \operatorname{Var} J \rangle/\gamma)`, and likewise for
-every unit. Squares are products of the couplings by two halves of the samples, without noise.
+every unit. Squares are products of the couplings by two halves of the samples, without noise. Variances by the metric
+are too large for rare spins. For up to :data:`MOST_SPINS` spins they are corrected by a factor: that of the inverse
+of the whole curvature (:mod:`~bayesing.learning.errors`), once the search has settled. Then the search goes on.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from ..ising import IsingModel
+from ..sampling.missing import filled, padded, shown
+from ..statistics import SpinStatistics
 from ..threads import Run
 from ..types import Array
 from .clamped import Clamped
+from .errors import posterior_errors
 from .mode import GAMMA, Learner, Mode
 from .newton import LEAST_GAMMA, MOST_GAMMA, Metric, Pair, Told
+from .phases import Data
+from .restricted import FIRST_GAMMA, Rows, first_point, fit_restricted, held_mode
 
 _LONGEST = 0.4  # change of ln gamma at once
 _SETTLED = 0.05  # of all scales in a step
+MOST_SPINS = 75  # hidden units included: a matrix of 2800 rows, in seconds
+_STARTS = 3  # of the restricted machine, of which the best one counts
+_LEAST_UNIT = 0.05  # scale of a unit to start from: it may have no use without couplings, and one beside them
 _LEAST_USED = 0.02  # share of couplings that the data determine
 
 
@@ -45,6 +58,7 @@ class CausesLearner(Learner):
         super().__init__(source, gamma, seed, run, n_spins, start)
         self.gamma = GAMMA if gamma is None else gamma
         self.learns_couplings, self.infers = gamma is None, True
+        self.factors = np.ones(1 + len(units))  # of the metric's variances
 
     @property
     def lam(self) -> Array:  # type: ignore[override]
@@ -57,12 +71,8 @@ class CausesLearner(Learner):
 
     def _infer_gamma(self, metric: Metric, J: Array, a: Array, b: Array) -> Array:
         """Take the scales that couplings a and b, by two halves of the samples, tell."""
-        n = self.source.n - len(self.units)
-        square, variance = a * b, metric.variances(self.data.d)[0]
-        upper = np.triu_indices(n, 1)
         scales = np.append(self.gamma, self.units)
-        means = np.append(square[upper].mean(), square[:n, n:].mean(axis=0))
-        spreads = np.append(variance[upper].mean(), variance[:n, n:].mean(axis=0))
+        means, spreads = self._means(a * b), self.factors * self._means(metric.variances(self.data.d)[0])
         used = np.maximum(1 - self.n_spins * spreads / scales, _LEAST_USED)
         wanted = np.clip(self.n_spins * means / used, LEAST_GAMMA, MOST_GAMMA)
         change = np.clip(np.log(wanted / scales), -_LONGEST, _LONGEST)
@@ -74,14 +84,73 @@ class CausesLearner(Learner):
         metric.lam = self.lam
         return J
 
+    def _means(self, matrix: Array) -> Array:
+        """Over couplings between spins, and over those of each unit."""
+        n = self.source.n - len(self.units)
+        return np.append(matrix[np.triu_indices(n, 1)].mean(), matrix[:n, n:].mean(axis=0))
+
+    def correct(self, metric: Metric) -> None:
+        """Compare the metric's variances with those of the whole curvature; the scales are to settle anew."""
+        errors, _ = posterior_errors(self.data, self.look().free, metric.at(self.lam), self.run, MOST_SPINS)
+        rough = metric.at(self.lam).variances(self.data.d)[0]
+        self.factors = self._means(errors**2) / self._means(rough)
+        self.changes = [0.0]
+
     @property
     def settled(self) -> bool:
         """Whether the scales no longer change."""
         return len(self.changes) > 3 and self.changes[-1] < _SETTLED
 
 
-def find_causes(learner: CausesLearner, heard: Told = lambda share: None) -> Mode:
-    """The mode of couplings and weights (n + k) x (n + k), and of fields."""
+@dataclass(frozen=True, eq=False)
+class Causes:
+    r"""The mode, of couplings and weights (n + k) x (n + k) and of all fields, with the data there.
+
+    ``lam`` are the precisions of the priors of all couplings, ``units`` the scales of the hidden units, and
+    ``exponents`` is the sum over the rows of :math:`\ln P(s) + \ln Z`.
+    """
+
+    mode: Mode
+    data: Data
+    lam: Array
+    units: Array
+    exponents: float
+
+
+def find_causes(
+    stats: SpinStatistics,
+    k: int,
+    gamma: float | None,
+    n_spins: int,
+    seed: np.random.SeedSequence,
+    run: Run,
+    heard: Told = lambda share: None,
+) -> Causes:
+    """Couplings and k common causes of spins that vary."""
+    first, clamped, search = seed.spawn(3)
+    start, centres, units = _restricted(stats, k, first)
+    spins = stats.spins()
+    source = Clamped(spins, clamped, centres)
+    learner = CausesLearner(source, gamma, units, start, search, run, n_spins)
     metric, settled = learner.approach(lambda share: heard(0.6 * share))
+    if settled and spins.shape[1] + k <= MOST_SPINS:
+        learner.correct(metric)
+        metric, settled = learner.approach(lambda share: None)
     samples = learner.average(metric, None, lambda share: heard(0.6 + 0.4 * share)) if settled else 0.0
-    return Mode(learner.J, learner.h, learner.gamma, metric, samples, samples > 0)
+    mode = Mode(learner.J, learner.h, learner.gamma, metric.at(learner.lam), samples, samples > 0)
+    data = source.averaged(mode.J, mode.h, run)
+    exponents = shown(IsingModel(mode.J, mode.h), padded(spins, data.n)).log_weights
+    return Causes(mode, data, learner.lam, learner.units, float(exponents.sum()))
+
+
+def _restricted(stats: SpinStatistics, k: int, seed: np.random.SeedSequence) -> tuple[Pair, Array, Array]:
+    """Where to start from: couplings and fields of a restricted machine, means of its units, and their scales."""
+    n, rng = stats.n, np.random.default_rng(seed)
+    rows, gamma = Rows.of(filled(stats) if stats.missing else stats), np.full(k, FIRST_GAMMA)
+    starts = [held_mode(rows, first_point(rows, k, rng), gamma) for _ in range(_STARTS if k else 1)]
+    best, _ = max(starts, key=lambda found: found[1])
+    fit = fit_restricted(rows, best, gamma, int(rng.integers(2**31)))
+    W, h, c = fit.point
+    J = np.zeros((n + k, n + k))
+    J[:n, n:], J[n:, :n] = W, W.T
+    return (J, np.append(h, c)), fit.frame.mu, np.maximum(fit.gamma, _LEAST_UNIT)

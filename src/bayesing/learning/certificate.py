@@ -10,7 +10,8 @@ New chains, which have never seen the search, are brought from independent spins
 
 the averages of the data less the pull of the prior. What is missing is given in standard errors that the data have
 under the model, so that 1 is what another data set would be off by. With a Laplace prior the pull is :math:`\xi
-\operatorname{sign} J_{ij}/N`, and for couplings that are 0 anything up to :math:`\xi/N`.
+\operatorname{sign} J_{ij}/N`, and for couplings that are 0 anything up to :math:`\xi/N`. Of a model with hidden units
+the spins that are seen are compared.
 
 The chains are of several groups that know nothing of each other, of two kinds: how far apart they are says how
 precise, and how believable, these averages are.
@@ -26,7 +27,7 @@ import numpy as np
 from ..threads import Run
 from ..types import Array, Integers
 from .newton import slopes, slowness
-from .phases import Data, Free
+from .phases import Data, Free, summed_out
 from .population import Population
 
 _SAMPLES = 20  # for each of the data
@@ -135,25 +136,27 @@ def certify(
     thin = min(_MOST_THIN, math.ceil(4 * slow))
     most = max(_MOST, _CHEAP // n)
     times = math.ceil(min(max(scale * N, _LEAST), most) / population.size)
-    parts = [spins for spins, _ in population.collect(times, thin, thin)]
+    parts = [summed_out(spins, J, h, data.hidden) for spins, _ in population.collect(times, thin, thin)]
+    seen = n - data.hidden  # spins that are compared
 
     groups = [Free([part], d, run) for part in parts]
     free = Free.both(Free(parts[: len(parts) // 2], d, run), Free(parts[len(parts) // 2 :], d, run))
-    upper = np.triu_indices(n, 1)
+    upper = np.triu_indices(seen, 1)
     of_means, of_pairs = data.errors(free.m, free.covariance)
-    of_pairs = of_pairs[upper]
+    of_means, of_pairs = of_means[:seen], of_pairs[upper]
     G, g = slopes(data, free, J, h + J @ d, 0.0)
+    g, m, mean = g[:seen], free.m[:seen], data.mean[:seen]
     missing = balanced(G[upper], pull[upper], J[upper] == 0) / N / of_pairs
     pulled = (data.C - free.second)[upper] / of_pairs
     between = math.sqrt(len(groups))
-    noise_means = np.std([group.m for group in groups], axis=0, ddof=1) / between / of_means
+    noise_means = np.std([group.m[:seen] for group in groups], axis=0, ddof=1) / between / of_means
     noise_pairs = np.std([group.second[upper] for group in groups], axis=0, ddof=1) / between / of_pairs
     unseen = far = None
     if counts is not None:
-        active = np.concatenate([part.sum(axis=0) for part in parts])
-        active = np.rint((active + n) / 2)
+        active = np.concatenate([part[:seen].sum(axis=0) for part in parts])
+        active = np.rint((active + seen) / 2)
         low, high = float(counts.min()), float(counts.max())
-        spread = math.sqrt(float(np.sum(1 - d**2))) / 2  # of the number, if spins were independent
+        spread = math.sqrt(float(np.sum(1 - d[:seen] ** 2))) / 2  # of the number, if spins were independent
         unseen, far = (
             N * float(np.mean((active > high + margin) | (active < low - margin)))
             for margin in (spread, max(high - low, 3 * spread))
@@ -167,10 +170,10 @@ def certify(
         largest_pair=float(np.abs(missing).max(initial=0)),
         noise_means=_rms(noise_means),
         noise_pairs=_rms(noise_pairs),
-        pull_means=_rms((data.mean - free.m) / of_means),
+        pull_means=_rms((mean - m) / of_means),
         pull_pairs=_rms(pulled),
-        active=float((n + free.m.sum()) / 2),
-        active_in_data=float((n + data.mean.sum()) / 2),
+        active=float((seen + m.sum()) / 2),
+        active_in_data=float((seen + mean.sum()) / 2),
         unseen=unseen,
         far=far,
     )

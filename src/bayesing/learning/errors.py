@@ -32,10 +32,12 @@ _AT_A_TIME = 1024
 _LEAST_SHARE = 0.1  # of what seems to be lost, below which none of it is believed
 
 
-def posterior_errors(data: Data, free: Free, metric: Metric, run: Run) -> tuple[Array, Array]:
+def posterior_errors(
+    data: Data, free: Free, metric: Metric, run: Run, most_spins: int = MOST_SPINS
+) -> tuple[Array, Array]:
     """Standard errors of J_ij (n x n, 0 on the diagonal) and of h_i."""
     n = data.n
-    if n > MOST_SPINS:
+    if n > most_spins:
         couplings, fields = metric.variances(data.d)
         return np.sqrt(couplings), np.sqrt(fields)
     pairs = data.pairs
@@ -75,14 +77,14 @@ def _lost(lost: Lost, pairs: tuple[Any, Any]) -> Array:
     size, B = len(pairs[0]) + len(lost.first), lost.first.shape[1]
     square = np.zeros((size, size))
     for start in range(0, B, _AT_A_TIME):
-        a, b = (_stacked(spins[:, start : start + _AT_A_TIME], pairs) for spins in (lost.first, lost.second))
+        a, b = (stacked(spins[:, start : start + _AT_A_TIME], pairs) for spins in (lost.first, lost.second))
         a -= b
         square += a @ a.T
     square *= lost.share / (2 * B)
     return square
 
 
-def _stacked(s: Single, pairs: tuple[Any, Any]) -> Single:
+def stacked(s: Single, pairs: tuple[Any, Any]) -> Single:
     """s_i s_j (i < j) and s_i, a column for each sample."""
     return np.concatenate([s[pairs[0]] * s[pairs[1]], s])
 
@@ -92,7 +94,7 @@ def _features(spins: Single, pairs: tuple[Any, Any]) -> tuple[Array, Array]:
     size = len(pairs[0]) + len(spins)
     total, square = np.zeros(size), np.zeros((size, size))
     for start in range(0, spins.shape[1], _AT_A_TIME):
-        features = _stacked(spins[:, start : start + _AT_A_TIME], pairs)
+        features = stacked(spins[:, start : start + _AT_A_TIME], pairs)
         total += features.sum(axis=1, dtype=np.float64)
         square += features @ features.T
     return total, square

@@ -103,6 +103,18 @@ def go_through(row, couplings, fields, cells, up):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True, nogil=True)
+def go_through_rows(spins, couplings, fields, starts, cells, most, up):  # type: ignore[no-untyped-def]
+    """The same of every row with at most so many missing cells; others have 0."""
+    found = np.zeros(len(spins))
+    for k in range(len(spins)):
+        if starts[k + 1] - starts[k] <= most:
+            part = cells[starts[k] : starts[k + 1]]
+            row = spins[k].astype(np.float64)
+            found[k] = go_through(row, couplings, fields, part, up[starts[k] : starts[k + 1]])
+    return found
+
+
+@njit(cache=True, nogil=True)
 def anneal(row, couplings, fields, cells, betas, uniforms, up):  # type: ignore[no-untyped-def]
     """The same by chains, ``uniforms`` (chains, betas, cells) in [0, 1), and the variance of the logarithm."""
     shown, f, J = _small_model(row, couplings, fields, cells)

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .arguments import Seed, generator
-from .ising import IsingModel
-from .packed import PackedSpins
-from .statistics import SpinStatistics
-from .types import Array, Spins
+from ..arguments import Seed, generator
+from ..ising import IsingModel
+from ..packed import PackedSpins
+from ..statistics import SpinStatistics
+from ..types import Array, Spins
 
 EXACT = 10  # missing cells of a row, whose states are gone through
 _CHAINS = 2**15  # of all rows with more of them
@@ -48,29 +48,34 @@ def shown(model: IsingModel, spins: Spins, seed: Seed = 0) -> Shown:
     >>> shown(model, np.array([[1, 0]], np.int8)).up.round(3).tolist()  # e/(1 + e), e = exp(2 J)
     [[1.0, 0.731]]
     """
-    from .sampling._clamped import (
+    from ._clamped import (  # where they are needed, for kernels take time to load
         anneal,
         cells_of,
-        go_through,
-    )  # where they are needed, for kernels take time to load
+        go_through_rows,
+    )
 
     rng = generator(seed)
     J, h = model.couplings, model.fields
     starts, cells = cells_of(spins)
-    up = (spins > 0).astype(np.float64)
-    log_weights, variances = np.zeros(len(spins)), np.zeros(len(spins))
+    of_cells = np.empty(len(cells))
+    log_weights = go_through_rows(spins, J, h, starts, cells, EXACT, of_cells)
+    variances = np.zeros(len(spins))
+    many = np.flatnonzero(np.diff(starts) > EXACT)
     betas = np.linspace(0, 1, _STEPS)
-    chains = int(np.clip(_CHAINS // max(len(spins), 1), _LEAST_CHAINS, _MOST_CHAINS))
-    for k, row in enumerate(spins.astype(np.float64)):
-        missing = cells[starts[k] : starts[k + 1]]
-        found = np.empty(len(missing))
-        if len(missing) <= EXACT:
-            log_weights[k] = go_through(row, J, h, missing, found)
-        else:
-            uniforms = rng.random((chains, _STEPS, len(missing)))
-            log_weights[k], variances[k] = anneal(row, J, h, missing, betas, uniforms, found)
-        up[k, missing] = found
+    chains = int(np.clip(_CHAINS // max(len(many), 1), _LEAST_CHAINS, _MOST_CHAINS))
+    for k in many.tolist():
+        part = slice(starts[k], starts[k + 1])
+        uniforms = rng.random((chains, _STEPS, starts[k + 1] - starts[k]))
+        row = spins[k].astype(np.float64)
+        log_weights[k], variances[k] = anneal(row, J, h, cells[part], betas, uniforms, of_cells[part])
+    up = (spins > 0).astype(np.float64)
+    up[np.repeat(np.arange(len(spins)), np.diff(starts)), cells] = of_cells
     return Shown(log_weights, variances, up)
+
+
+def padded(spins: Spins, n: int) -> Spins:
+    """With columns for hidden units, missing in every row, up to n columns."""
+    return np.pad(spins, ((0, 0), (0, n - spins.shape[1])))
 
 
 def filled(stats: SpinStatistics) -> SpinStatistics:
@@ -83,7 +88,7 @@ def filled(stats: SpinStatistics) -> SpinStatistics:
 
 def completed(model: IsingModel, spins: Spins, seed: Seed = 0) -> Spins:
     """Rows with a draw of each missing cell, given what is there."""
-    from .sampling._clamped import cells_of, sweep
+    from ._clamped import cells_of, sweep
 
     rng = generator(seed)
     starts, cells = cells_of(spins)
