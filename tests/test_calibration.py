@@ -314,6 +314,7 @@ def test_missing_cells_are_missing_from_simulated_data(monkeypatch):
     )
     assert found.J[0] < 0.5 < found.J[1] and found.H[0] < 0.2 < found.H[1]
     assert found.J[1] - found.J[0] > 1.2 * (whole.J[1] - whole.J[0])
+    assert calibration.see(lambda data: 7.0, stats(Y)).tolist() == [7.0, pytest.approx(np.nanmean(Y))]
     seen = []
     eb.interval(
         n_simulations=40, statistic=lambda spins: seen.append(spins == 0) or (spins[:, 0] @ spins).std()

@@ -175,7 +175,12 @@ def test_missing_cells_are_used_and_said(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "command",
-    [["fit"], ["couplings", "-o", "J.csv"], ["report", "-o", "r.html", "--simulations", "0"]],
+    [
+        ["fit"],
+        ["couplings", "-o", "J.csv"],
+        ["report", "-o", "r.html", "--simulations", "0"],
+        ["compare", "--by", "5", "-o", "d.csv"],
+    ],
 )
 def test_no_command_falls_over_missing_cells(tmp_path, monkeypatch, command):
     """An answer, or one sentence; never a traceback."""

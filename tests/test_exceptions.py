@@ -83,11 +83,13 @@ def test_the_remedy_works_when_it_is_typed(tmp_path, names):
 def test_missing_cells_are_counted_in_the_error(tmp_path):
     (tmp_path / "x.csv").write_text("id,a,b,c\nu,1,0,1\nv,0,,1\nw,,,0\nx,1,1,1\n")
     with pytest.raises(MissingCellsError) as caught:
-        bs.read_spins(tmp_path / "x.csv", drop_columns=["id"])
+        bs.read_spins(tmp_path / "x.csv", drop_columns=["id"], missing="error")
     error = caught.value
     assert (error.cells, error.samples, error.spins, error.N, error.n) == (3, 2, 2, 4, 3)
     assert (error.row, error.column) == (1, 2)
-    result = CliRunner().invoke(cli, ["fit", str(tmp_path / "x.csv"), "--drop-columns", "id"])
+    command = ["fit", str(tmp_path / "x.csv"), "--drop-columns", "id", "--missing", "error"]
+    result = CliRunner().invoke(cli, command)
     assert (
-        "Choose --missing drop-samples, which leaves 2 of 4 samples, or --missing drop-spins" in result.stderr
+        "Choose --missing keep, which keeps all samples and spins, or --missing drop-samples" in result.stderr
     )
+    assert "drop-samples, which leaves 2 of 4 samples, or --missing drop-spins" in result.stderr

@@ -8,6 +8,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 
 import bayesing as bs
+from bayesing.conditionals import independent_fields
 from bayesing.replica import (
     at_line,
     collective_variance,
@@ -16,11 +17,12 @@ from bayesing.replica import (
     mean_coupling,
     mean_field,
     order_parameters,
+    overlap,
     site_fields,
 )
 from bayesing.strength._method import Options, with_field
 
-from samples import random_model, random_spins
+from samples import random_model, random_spins, stats, with_gaps
 
 
 def moments(**changes):
@@ -220,3 +222,19 @@ def test_the_error_of_the_mean_coupling_is_honest():
     sets = [bs.simulate(60, 50, J=0.4, J0=0.4, H=0.1, seed=seed, sweeps=3).spins for seed in range(60)]
     J0, error = np.array([mean_coupling(bs.SpinMoments.of(X), 0.16) for X in sets]).T
     assert 1 - 3 * 0.09 < np.std((J0 - J0.mean()) / error, ddof=1) < 1 + 3 * 0.09
+
+
+def test_missing_cells_in_fields_and_their_errors():
+    """Of independent spins: fields from the cells of each, and an error as of so many cells."""
+    X = with_gaps(random_spins(90, 7), 0.4)
+    X[20:, 3] = np.nan  # one spin with far fewer cells than the others
+    data = stats(X)
+    m = data.moments
+    sites, _ = site_fields(m, 0.0)
+    assert sites.mean() == pytest.approx(independent_fields(data.sums, data.counts).mean(), rel=1e-12)
+    independent = replace(m, chi_lin=1 - overlap(m))
+    cells = data.counts.mean()
+    v = 1 - m.M**2  # dM/dH, all fields being the same
+    expected = np.sqrt((1 - overlap(m)) / (7 * cells)) / v
+    assert field_error(independent, 0.0, 0.0) == pytest.approx(expected, rel=1e-9)
+    assert field_error(independent, 0.0, 0.0) > 1.2 * field_error(replace(independent, counts=None), 0.0, 0.0)

@@ -219,7 +219,7 @@ def test_a_summary_knows_what_was_computed_and_holds_no_data():
 @pytest.mark.parametrize(("N", "n", "offset"), [(7, 12, 0.2), (30, 5, 0.0), (4, 2, 0.1)])
 @pytest.mark.parametrize("block", [5, 30, 2**17])
 def test_largest_pair_sum(monkeypatch, N, n, offset, block):
-    monkeypatch.setattr("bayesing.statistics._STANDARDISED", block)
+    monkeypatch.setattr("bayesing.statistics._AT_A_TIME", block)
     X = random_spins(N, n)
     d = slow.pair_averages(X)
     expected = max(N * abs(d[i, j] - offset) for i in range(n) for j in range(i))

@@ -21,6 +21,8 @@ from .exceptions import InputError, NotSpinsError
 from .packed import Gram, PackedSpins
 from .types import Flags, Indices, Spins
 
+_ALL_ONES = "1"  # the encoding of numbers that are all 1, which agrees with both others
+_NUMBERS = ("±1", "0/1")  # encodings of numbers: -1 and 0 in the same data would be two names of one value
 _EXPECTED = "Spins must be ±1, 0/1 or bool"
 _LEAVE_OUT = "This needs complete data: leave out its row or column first."
 _BLOCK_BYTES = 2**19  # checked at a time: they stay in the second cache, and passes over memory are the cost
@@ -99,6 +101,23 @@ def stacked_gaps(rows: Sequence[PackedSpins], gaps: Sequence[PackedSpins | None]
         for part, gap in zip(rows, gaps, strict=True)
     ]
     return PackedSpins.stacked(filled)
+
+
+def common_encoding(one: str, other: str) -> str:
+    """That of data in both encodings, or an error where one has 0 for the lower value, and the other -1.
+
+    >>> common_encoding("1 and yes/no", "0/1 and yes/no")
+    '0/1 and yes/no'
+    """
+    parts = dict.fromkeys([*one.split(" and "), *other.split(" and ")])
+    numbers = [encoding for encoding in _NUMBERS if encoding in parts]
+    if len(numbers) > 1:
+        raise InputError(
+            f"Expected the same encoding as before, {one}: found {other}. Recode the data to ±1 first."
+        )
+    if numbers:
+        parts.pop(_ALL_ONES, None)
+    return " and ".join(sorted(parts, key=lambda part: part not in (*_NUMBERS, _ALL_ONES)))
 
 
 def any_gaps(absent: PackedSpins | None) -> PackedSpins | None:

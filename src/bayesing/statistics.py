@@ -27,12 +27,19 @@ from .available import PairSums, overlap_of_cells
 from .exceptions import ConstantSpinsError, InputError, Setting
 from .moments import SpinMoments, moments_available, moments_from, overlap_of
 from .packed import Gram, PackedSpins, integers_up_to
-from .spectrum import Spectrum
-from .spins import Copy, any_gaps, copies_from_products, copies_of, observed_rows, pack_spins, stacked_gaps
+from .spectrum import Spectrum, correlations_of, samples_correlations, spectrum_from, without_direction
+from .spins import (
+    Copy,
+    any_gaps,
+    common_encoding,
+    copies_from_products,
+    copies_of,
+    observed_rows,
+    pack_spins,
+    stacked_gaps,
+)
 from .types import Array, Indices, Integers, Spins
 
-_ALL_ONES = "1"  # the encoding of numbers that are all 1, which agrees with both others
-_NUMBERS = ("±1", "0/1")  # encodings of numbers: -1 and 0 in the same data would be two names of one value
 _SMALL = (
     "sums",
     "counts",
@@ -42,8 +49,7 @@ _SMALL = (
     "spectrum",
     "spectrum_without_mean",
 )  # properties worth keeping in a pickle
-_NOTHING = 1e-9  # of a mean eigenvalue, which rounding may leave
-_STANDARDISED = 2**21  # numbers standardised at a time: 16 megabytes
+_AT_A_TIME = 2**21  # products of pairs: 16 megabytes
 
 
 class Folded(NamedTuple):
@@ -87,7 +93,7 @@ class SpinStatistics:
             return X
         rows, encoding = getattr(X, "rows", None), getattr(X, "encoding", "±1")
         if isinstance(rows, PackedSpins):
-            absent, names = getattr(X, "absent", None), X.names
+            absent, names, min_samples = getattr(X, "absent", None), X.names, 0
         else:
             rows, absent, encoding = pack_spins(X, min_samples=min_samples, min_spins=min_spins)
             names = _names_of(X)
@@ -347,7 +353,7 @@ class SpinStatistics:
         """``N max_{i<j} |d_ij - offset|``, d_ij the mean of S_i S_j."""
         self.check_complete()
         spins = None if self.N > self.n else self.spins().astype(np.float32)
-        largest, step = 0.0, max(1, _STANDARDISED // self.n)
+        largest, step = 0.0, max(1, _AT_A_TIME // self.n)
         for start in range(0, self.n - 1, step):
             part = slice(start, start + step)
             sums = self.cross[part, start:] if spins is None else spins[:, part].T @ spins[:, start:]
@@ -363,19 +369,9 @@ class SpinStatistics:
         if kept is not self:
             return kept.correlations
         m = self.magnetisations
-        v = 1 - m**2
         if self.N > self.n:
-            D = self.gram / self.N
-            D -= np.outer(m, m)
-            D /= np.sqrt(np.outer(v, v))
-            return _shared(np.asarray(D))
-        D = np.zeros((self.N, self.N))
-        spins, step = self.spins(), max(1, _STANDARDISED // self.N)
-        for start in range(0, self.n, step):
-            part = slice(start, start + step)
-            Z = (spins[:, part] - m[part]) / np.sqrt(v[part])
-            D += Z @ Z.T / self.N
-        return _shared(D)
+            return _shared(correlations_of(self.gram, self.N, m))
+        return _shared(samples_correlations(self.spins(), m))
 
     @cached_property
     def spectrum(self) -> Spectrum:
@@ -393,10 +389,8 @@ class SpinStatistics:
         """
         kept = self.kept
         D, v = kept.correlations, 1 - kept.magnetisations**2
-        u = np.sqrt(v / v.sum())
         if kept.N > kept.n:
-            Du = D @ u
-            D = D + (u @ Du) * np.outer(u, u) - np.outer(u, Du) - np.outer(Du, u)
+            D = without_direction(D, np.sqrt(v / v.sum()))
         else:  # Z u is the sum of the spins, less its mean
             along = (kept.spins().sum(axis=1) - kept.magnetisations.sum()) / math.sqrt(v.sum())
             D = D - np.outer(along, along) / kept.N
@@ -424,22 +418,7 @@ class SpinStatistics:
         return d, U
 
     def _spectrum(self, d: NDArray[np.floating], n_out: int, n_all: int) -> Spectrum:
-        """From the eigenvalues of D in their order, ``n_out`` directions of which were projected to 0."""
-        N, n = self.N, self.n - n_out
-        if N > self.n:
-            d, w = d[n_out:], np.ones(n)
-        else:  # the first is 0, because Z is centred
-            d, w = np.append(d[1:], 0.0), np.append(np.ones(N - 1), n - N + 1.0)
-        d = np.maximum(d, 0.0)
-        if n_out and (n < 2 or float(w @ d) < _NOTHING * n):
-            raise InputError(
-                "A mean coupling cannot be told from others here: without the direction in which all spins move "
-                "together nothing is left that varies. Leave out mean_coupling, or copies of columns."
-            )
-        stretch = n / float(w @ d) if n_out else 1.0
-        q = max(self.overlap, 0.0)
-        scale = n_all / n * (stretch / (1 - q)) ** 2 if q < 1 else math.inf
-        return Spectrum(np.asarray(stretch * d), w, N - 1, scale)
+        return spectrum_from(d, self.N, self.n, n_out, n_all, max(self.overlap, 0.0))
 
     def check_complete(self) -> None:
         """Raise an error where cells are missing."""
@@ -470,24 +449,7 @@ class SpinStatistics:
                 raise InputError(
                     f"Expected the same columns as before, {a!r} as number {j + 1}: found {b!r}."
                 )
-        return self.names or other.names, _common_encoding(self.encoding, other.encoding)
-
-
-def _common_encoding(one: str, other: str) -> str:
-    """That of data in both encodings, or an error where one has 0 for the lower value, and the other -1.
-
-    >>> _common_encoding("1 and yes/no", "0/1 and yes/no")
-    '0/1 and yes/no'
-    """
-    parts = dict.fromkeys([*one.split(" and "), *other.split(" and ")])
-    numbers = [encoding for encoding in _NUMBERS if encoding in parts]
-    if len(numbers) > 1:
-        raise InputError(
-            f"Expected the same encoding as before, {one}: found {other}. Recode the data to ±1 first."
-        )
-    if numbers:
-        parts.pop(_ALL_ONES, None)
-    return " and ".join(sorted(parts, key=lambda part: part not in (*_NUMBERS, _ALL_ONES)))
+        return self.names or other.names, common_encoding(self.encoding, other.encoding)
 
 
 A = TypeVar("A", bound=NDArray[Any])
