@@ -35,7 +35,8 @@ ROWS = [
     ["cli"],
     ["__main__"],
 ]
-LEFT_ONLY = [row for row in ROWS if set(row) & {"spins", "ising", "choice", "calibration", "empirical_bayes"}]
+_ARROWS = {"spins", "ising", "entropy", "choice", "calibration", "empirical_bayes"}
+LEFT_ONLY = [row for row in ROWS if set(row) & _ARROWS]
 REPORT = [
     *("budget", "request", "watch", "oddities", "intervals", "couplings", "held_out", "analysis"),
     *("format", "answer", "notes", "seen", "sentences", "tables", "drawing", "sketches", "pictures"),
@@ -59,6 +60,7 @@ LEARNING = [
     "restricted_size",
     "causes",
     "causes_evidence",
+    "causes_search",
 ]
 EXPERIMENTS = ["specification", "cells", "runner", "summary", "figures", "reproduce"]
 GROUP = ("cli", "_main")  # knows all commands, which do not know each other

@@ -4,8 +4,7 @@ r"""Couplings beside common causes: the true likelihood of a Boltzmann machine w
     + \sum_{ia} W_{ia} s_i t_a\Big) ,
 
 where the hidden units t are summed over (:mod:`bayesing.learning.causes`). How many there are is asked for, or told
-by the evidence: another unit is taken as long as it gains more than :data:`LEAST_GAIN` nats, and twice the noise of
-the gain (:mod:`bayesing.learning.causes_evidence`).
+by the evidence (:mod:`bayesing.learning.causes_search`).
 """
 
 from __future__ import annotations
@@ -87,48 +86,37 @@ def fit_causes(
     stats: SpinStatistics, options: CouplingOptions
 ) -> tuple[CauseCouplings | None, tuple[Difference, ...]]:
     """Couplings and so many common causes; None if the evidence tells that there is none, and what it gained."""
-    from ..learning.causes import find_causes  # where they are needed, for kernels take time to load
-    from ..learning.causes_evidence import MOST_PARAMETERS, gain
+    from ..learning.causes_evidence import (
+        MOST_PARAMETERS,  # where they are needed, for kernels take time to load
+    )
+    from ..learning.causes_search import Task, as_many_as_gain, so_many
 
     check_units(options.n_hidden, stats)
-    kept, n, progress = stats.kept, stats.n, options.progress
-    gamma = options.strength.gamma if options.strength else None
-    fits, evidence, last = seed_sequence(options.seed).spawn(3)
-    automatic = options.n_hidden == AUTO_HIDDEN
-    most = min(_MOST_AUTO, kept.n) if automatic else int(options.n_hidden)
+    kept, progress = stats.kept, options.progress
+    task = Task(kept, options.strength.gamma if options.strength else None, stats.n)
+    seed, last = seed_sequence(options.seed).spawn(2)
 
     def heard(done: float, of: float) -> None:
         if progress:
             progress(done, of)
 
-    gains: list[Difference] = []
     with workers() as run:
-        if not automatic:
-            found = find_causes(kept, most, gamma, n, fits, run, lambda share: heard(0.9 * share, 1.0))
+        if options.n_hidden != AUTO_HIDDEN:
+            found = so_many(task, int(options.n_hidden), seed, run, heard)
             return _result(stats, found, (), last, run), ()
-        parameters = kept.n * (kept.n - 1) // 2 + most * (kept.n + 1) + kept.n
-        if parameters > MOST_PARAMETERS:
+        most = min(_MOST_AUTO, kept.n)
+        if kept.n * (kept.n + 1) // 2 + most * (kept.n + 1) > MOST_PARAMETERS:
             raise InputError(
                 Setting("n_hidden", AUTO_HIDDEN),
-                f" forms a matrix of all parameters, up to about 95 spins: found {kept.n} that vary. Say how many "
+                f" forms a matrix of all parameters, up to about 90 spins: found {kept.n} that vary. Say how many "
                 "common causes there are, such as ",
                 Setting("n_hidden", 1),
                 ".",
             )
-        seeds = zip(fits.spawn(most + 1), evidence.spawn(most + 1), strict=True)
-        best: Causes | None = None
-        for k, (fit, own) in enumerate(seeds):
-            found = find_causes(kept, k, gamma, n, fit, run)
-            heard(k + 1, most + 2)
-            if best is not None:
-                gains.append(gain(best, found, own, run))
-                if gains[-1].value <= LEAST_GAIN + 2 * gains[-1].error:
-                    break
-            best = found
-        assert best is not None
-        if not best.data.hidden:
+        found, gains = as_many_as_gain(task, most, seed, run, heard)
+        if not found.data.hidden:
             return None, tuple(gains)
-        return _result(stats, best, tuple(gains), last, run), tuple(gains)
+        return _result(stats, found, tuple(gains), last, run), tuple(gains)
 
 
 def _result(

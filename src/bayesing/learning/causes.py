@@ -5,8 +5,8 @@ r"""Couplings and common causes: the mode of a Boltzmann machine with hidden uni
 
 of which only the spins s are seen. It is the same search as without hidden units (:mod:`~bayesing.learning.mode`),
 for couplings of all n + k spins among which those between hidden units are 0. Hidden units are summed over in both
-phases (:mod:`~bayesing.learning.phases`). The search starts from the units of a restricted machine
-(:mod:`~bayesing.learning.restricted`), which has them alone, and J = 0.
+phases (:mod:`~bayesing.learning.phases`). The posterior has several modes, and there are two kinds of starts
+(:mod:`~bayesing.learning.causes_search`).
 
 **Scales.** :math:`J_{ij} \sim N(0, \gamma/n)` and :math:`W_{ia} \sim N(0, \gamma_a/n)`, each at the fixed point of
 the mode, :math:`\gamma = n \langle J^2 \rangle/(1 - n \langle \operatorname{Var} J \rangle/\gamma)`, and likewise for
@@ -17,6 +17,7 @@ of the whole curvature (:mod:`~bayesing.learning.errors`), once the search has s
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +31,7 @@ from .clamped import Clamped
 from .errors import posterior_errors
 from .mode import GAMMA, Learner, Mode
 from .newton import LEAST_GAMMA, MOST_GAMMA, Metric, Pair, Told
-from .phases import Data
+from .phases import Data, blank
 from .restricted import FIRST_GAMMA, Rows, first_point, fit_restricted, held_mode
 
 _LONGEST = 0.4  # change of ln gamma at once
@@ -38,6 +39,7 @@ _SETTLED = 0.05  # of all scales in a step
 MOST_SPINS = 75  # hidden units included: a matrix of 2800 rows, in seconds
 _STARTS = 3  # of the restricted machine, of which the best one counts
 _LEAST_UNIT = 0.05  # scale of a unit to start from: it may have no use without couplings, and one beside them
+_LEAST_SPLIT = 0.01  # eigenvalue of J
 _LEAST_USED = 0.02  # share of couplings that the data determine
 
 
@@ -117,23 +119,33 @@ class Causes:
     exponents: float
 
 
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Couplings and fields of n + k spins, and scales of the units."""
+
+    J: Array
+    h: Array
+    units: Array
+
+
 def find_causes(
     stats: SpinStatistics,
-    k: int,
+    start: Start,
     gamma: float | None,
     n_spins: int,
     seed: np.random.SeedSequence,
     run: Run,
     heard: Told = lambda share: None,
 ) -> Causes:
-    """Couplings and k common causes of spins that vary."""
-    first, clamped, search = seed.spawn(3)
-    start, centres, units = _restricted(stats, k, first)
-    spins = stats.spins()
+    """Couplings and common causes of spins that vary, from a start."""
+    clamped, search = seed.spawn(2)
+    spins, n = stats.spins(), stats.n
+    whole = filled(stats).spins() if stats.missing else spins
+    centres = np.tanh(whole @ start.J[:n, n:] + start.h[n:]).mean(axis=0)
     source = Clamped(spins, clamped, centres)
-    learner = CausesLearner(source, gamma, units, start, search, run, n_spins)
+    learner = CausesLearner(source, gamma, start.units, (start.J, start.h), search, run, n_spins)
     metric, settled = learner.approach(lambda share: heard(0.6 * share))
-    if settled and spins.shape[1] + k <= MOST_SPINS:
+    if settled and source.n <= MOST_SPINS:
         learner.correct(metric)
         metric, settled = learner.approach(lambda share: None)
     samples = learner.average(metric, None, lambda share: heard(0.6 + 0.4 * share)) if settled else 0.0
@@ -143,8 +155,8 @@ def find_causes(
     return Causes(mode, data, learner.lam, learner.units, float(exponents.sum()))
 
 
-def _restricted(stats: SpinStatistics, k: int, seed: np.random.SeedSequence) -> tuple[Pair, Array, Array]:
-    """Where to start from: couplings and fields of a restricted machine, means of its units, and their scales."""
+def restricted_start(stats: SpinStatistics, k: int, seed: np.random.SeedSequence) -> Start:
+    """A restricted machine, which explains all it can by its units, and J = 0."""
     n, rng = stats.n, np.random.default_rng(seed)
     rows, gamma = Rows.of(filled(stats) if stats.missing else stats), np.full(k, FIRST_GAMMA)
     starts = [held_mode(rows, first_point(rows, k, rng), gamma) for _ in range(_STARTS if k else 1)]
@@ -153,4 +165,20 @@ def _restricted(stats: SpinStatistics, k: int, seed: np.random.SeedSequence) -> 
     W, h, c = fit.point
     J = np.zeros((n + k, n + k))
     J[:n, n:], J[n:, :n] = W, W.T
-    return (J, np.append(h, c)), fit.frame.mu, np.maximum(fit.gamma, _LEAST_UNIT)
+    return Start(J, np.append(h, c), np.maximum(fit.gamma, _LEAST_UNIT))
+
+
+def split_start(before: Causes) -> Start:
+    """Another unit, split off from the couplings between spins.
+
+    A unit with weak weights w and no field acts as couplings :math:`w_i w_j` do. So w is the leading eigenvector of
+    J, times the root of its eigenvalue.
+    """
+    J, h = before.mode.J, before.mode.h
+    m, n = len(h), len(h) - len(before.units)
+    values, vectors = np.linalg.eigh(J[:n, :n])
+    w = vectors[:, -1] * math.sqrt(max(float(values[-1]), _LEAST_SPLIT))
+    joint = np.pad(J, ((0, 1), (0, 1)))
+    joint[:n, :n] = blank(joint[:n, :n] - np.outer(w, w), 0)
+    joint[:n, m] = joint[m, :n] = w
+    return Start(joint, np.append(h, 0.0), np.append(before.units, max(float(w @ w), _LEAST_UNIT)))

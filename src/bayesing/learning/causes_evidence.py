@@ -62,7 +62,9 @@ def log_evidence_but_partition(causes: Causes, seed: np.random.SeedSequence, run
     precisions = np.append(lam[pairs], np.broadcast_to(data.precision, len(b)))
     away = np.append(mode.J[pairs], b - data.middle)
     log_prior = -float(precisions @ away**2) / 2
-    log_det = _log_det(causes, precisions, seed, run) - float(np.log(precisions).sum())
+    log_det = 0.0
+    if len(precisions) <= MOST_PARAMETERS:
+        log_det = _log_det(causes, precisions, seed, run) - float(np.log(precisions).sum())
     return causes.exponents + log_prior - log_det / 2 + log_symmetries(k)
 
 
@@ -90,7 +92,10 @@ def _log_det(causes: Causes, precisions: Array, seed: np.random.SeedSequence, ru
 
 
 def gain(before: Causes, after: Causes, seed: np.random.SeedSequence, run: Run) -> Difference:
-    """Of the evidence, by another unit."""
+    """Of the evidence, by more units, or by another mode with as many.
+
+    Beyond :data:`MOST_PARAMETERS` of them the curvature is left out, which is alike in modes of as many units.
+    """
     first, second, third = seed.spawn(3)
     N = before.data.N
     ends = [log_evidence_but_partition(at, s, run) for at, s in ((before, first), (after, second))]
