@@ -72,7 +72,9 @@ def test_a_method_uses_missing_cells_or_says_which_method_does(method, estimator
         return
     if isinstance(method, couplings.CouplingMethod) and method.priors:  # it hands over, and says so
         bm = estimator(method.name).fit(data)
-        assert bm.method_ != method.name and bm.reason_ == f"cells are missing, which {method.name} cannot use"
+        assert (
+            bm.method_ != method.name and bm.reason_ == f"cells are missing, which {method.name} cannot use"
+        )
         return
     with pytest.raises(ValueError, match=r"cannot use rows with missing cells: found \d+ missing") as caught:
         estimator(method.name).fit(data)
