@@ -55,6 +55,7 @@ LEARNING = [
     "certificate",
     "restricted",
     "restricted_evidence",
+    "restricted_chains",
     "restricted_size",
 ]
 EXPERIMENTS = ["specification", "cells", "runner", "summary", "figures", "reproduce"]

@@ -205,14 +205,14 @@ def test_the_evidence_is_the_integral_over_all_parameters():
 
 def test_with_one_unit_blocks_are_the_whole():
     rows, fit = fit_one_unit(6, 2000, seed=3)
-    whole, blocks = posterior_of(fit, rows.N, 0, A=16_000), posterior_by_blocks(fit, rows.N, 0)
+    spins = fit.point.model.sample(16_000, 0)
+    whole, blocks = posterior_of(fit, rows.N, 0, A=16_000), posterior_by_blocks(fit, rows.N, spins)
     # of the same samples, in float32
     assert blocks.log_evidence == pytest.approx(whole.log_evidence, abs=1e-3)
     assert blocks.weights == pytest.approx(whole.weights, rel=1e-3)
     assert blocks.hidden_fields == pytest.approx(whole.hidden_fields, rel=1e-3)
     assert blocks.fields == pytest.approx(whole.fields, rel=0.2)  # of one spin and its weights
-    spins = fit.point.model.sample(16_000, 0).astype(float)
-    variances = unit_variances(spins, fit.point, fit.frame, rows.N)
+    variances = unit_variances(spins.astype(float), fit.point, fit.frame, rows.N)
     assert variances == pytest.approx(whole.weights**2, rel=2e-3)
 
 

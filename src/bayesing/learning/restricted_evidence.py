@@ -41,7 +41,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from ..types import Array, Indices
+from ..types import Array, Indices, Spins
 from .restricted import Frame, Point, RestrictedFit
 
 Floats = NDArray[np.floating[Any]]
@@ -84,12 +84,15 @@ def posterior_of(fit: RestrictedFit, N: int, seed: int, A: int = SAMPLES) -> Res
     return RestrictedPosterior(np.sqrt(W), np.sqrt(h), np.sqrt(c), _evidence(fit, prior, log_det))
 
 
-def posterior_by_blocks(fit: RestrictedFit, N: int, seed: int) -> RestrictedPosterior:
-    """The same from blocks of one unit and of one spin, for many parameters."""
+def enough_samples(n: int) -> int:
+    """For blocks."""
+    return max(SAMPLES // 4, _SAMPLES_A_SPIN * n)
+
+
+def posterior_by_blocks(fit: RestrictedFit, N: int, v: Spins) -> RestrictedPosterior:
+    """The same from blocks of one unit and of one spin, for many parameters, with samples v of the model."""
     at, frame = fit.point, fit.frame
-    n, k = at.weights.shape
-    A = max(SAMPLES // 4, _SAMPLES_A_SPIN * n)
-    v = at.model.sample(A, seed)
+    (n, k), A = at.weights.shape, len(v)
     z = (v - frame.d).astype(np.float32)
     zeta = (at.model.hidden_means(v) - frame.mu).astype(np.float32)
 
