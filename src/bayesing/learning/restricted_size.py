@@ -10,7 +10,8 @@ evidence decides. With more than 50,000 distinct samples the starts see a random
 (:mod:`bayesing.learning.restricted_chains`).
 
 **The number of units** k = 0, 1, 2, ... is raised until the evidence (:mod:`bayesing.learning.restricted_evidence`)
-has fallen twice in a row, or to 12.
+has fallen twice in a row, or to 12. Evidences within 1 nat of the largest one are not told apart, and the smallest
+of their numbers of units is taken.
 
 **Order and signs.** The model does not change with the order of its units, nor with the sign of a unit's weights
 and field. Units are sorted by their strength :math:`\sum_i W_{ia}^2 \operatorname{Var} v_i`, the strongest first,
@@ -56,6 +57,7 @@ _STARTS = 3  # random ones
 _SAME = 0.1  # nats between two modes that are taken to be one
 _MANY = 50_000  # distinct samples, from which starts see some of them
 _SOME = 20_000  # samples that they see
+_NOISE = 1.0  # nats: evidences are from samples, and have standard errors of about a half
 _FALLS = 2  # of the evidence in a row, that end the search for k
 
 
@@ -85,6 +87,16 @@ class RestrictedAnswer:
         return self.evidences.get(self.model.n_hidden)
 
 
+def fewest_units(evidences: dict[int, float]) -> int:
+    """The smallest number of units whose evidence is the largest, within its noise.
+
+    >>> fewest_units({0: -50.0, 1: -10.4, 2: -10.0, 3: -14.0})
+    1
+    """
+    most = max(evidences.values())
+    return min(k for k, evidence in evidences.items() if evidence >= most - _NOISE)
+
+
 def few_states(n: int, k: int) -> bool:
     """Whether the states of one side can be gone through at every step: up to 12 spins, or 16 if n and k are small.
 
@@ -109,23 +121,20 @@ def fit_best_size(data: SpinStatistics, seed: int, heard: Heard | None = None) -
     """The machine with the number of hidden units of largest evidence, up to 12."""
     rows, most = Rows.of(data), min(MOST_UNITS, data.n)
     by_blocks = data.n * (most + 1) + most > MOST_PARAMETERS  # the same approximation for all k
+    found: dict[int, tuple[RestrictedFit, RestrictedPosterior]] = {}
     evidences: dict[int, float] = {}
-    best: tuple[RestrictedFit, RestrictedPosterior] | None = None
     last: RestrictedFit | None = None
-    chosen = 0
     for k in range(most + 1):
-        found = [(fit, _posterior(rows, fit, seed, by_blocks)) for fit in _modes(data, rows, k, seed, last)]
-        last, posterior = max(found, key=lambda of: of[1].log_evidence)
-        evidences[k] = posterior.log_evidence
-        if best is None or posterior.log_evidence > evidences[chosen]:
-            best, chosen = (last, posterior), k
+        fits = [(fit, _posterior(rows, fit, seed, by_blocks)) for fit in _modes(data, rows, k, seed, last)]
+        found[k] = max(fits, key=lambda of: of[1].log_evidence)
+        last, evidences[k] = found[k][0], found[k][1].log_evidence
         if heard is not None:
             heard(k + 1, most + 1)
-        if k - chosen >= _FALLS:
+        if k - max(evidences, key=lambda size: evidences[size]) >= _FALLS:
             break
-    assert best is not None
+    chosen = fewest_units(evidences)
     reason = "the evidence is largest" if chosen < most else "the evidence still rises with their number"
-    answer = _answer(rows, *best, evidences, reason)
+    answer = _answer(rows, *found[chosen], evidences, reason)
     if chosen == most and chosen:
         rises = BoundWarning(
             f"The evidence still rises with the number of hidden units at {chosen}, the most that are tried. "
