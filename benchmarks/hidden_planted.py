@@ -66,7 +66,7 @@ def planted_tasks(s: Settings) -> list[Task]:
 
 
 def planted(s: Settings, k: int, N: int, seed: int) -> Iterator[Row]:
-    rng = np.random.default_rng([64, k, N, seed])
+    rng = np.random.default_rng([66, k, N, seed])
     truth = machine(s.n, k, s.gamma, s.fields, rng)
     spins, held_out = truth.sample(N, rng), truth.sample(s.held_out, rng)
     rbm, elapsed = fit(spins, "auto")

@@ -233,6 +233,19 @@ def test_gamma_is_where_the_evidence_is_largest():
     assert next_gamma(fit.point, fit.gamma / 10, np.zeros((12, 1))) == pytest.approx(0.3 * fit.gamma)
 
 
+def test_units_without_weights_do_not_count_as_modes():
+    """A machine with a unit that has next to no weights has the evidence of the machine without it."""
+    rows, fit = fit_one_unit(6, 2000, seed=3)
+    one = posterior_of(fit, rows.N, seed=0).log_evidence
+    at = fit.point
+    W = np.column_stack([at.weights, np.full(6, 1e-6)])
+    more = Point(W, at.fields, np.append(at.hidden_fields, 0.0))
+    frame = frame_at(rows, more, np.append(fit.gamma, 1e-6))
+    value = log_likelihood(rows, more).total + frame.log_prior(more)
+    two = posterior_of(RestrictedFit(more, frame, value, True), rows.N, seed=0).log_evidence
+    assert two == pytest.approx(one, abs=0.3)  # other samples; ln 4 = 1.4 if it counted
+
+
 # Units
 
 

@@ -3,8 +3,8 @@ evidence.
 
 **Starts.** The posterior has many modes. The search is run from several random starts, with the scale of the
 weights held, and the start that leads to the highest mode goes on. Where there is a fit with one unit less, this
-fit and a new random unit are another start. It goes on as well unless both lead to the same mode, and the larger
-evidence decides. With more than 50,000 distinct samples the starts see a random 20,000 of them.
+fit with its scales and a new random unit are another start, and the larger evidence decides. With more than 50,000
+distinct samples the starts see a random 20,000 of them.
 
 **Many units**, whose states are too many to go through, are learned by chains
 (:mod:`bayesing.learning.restricted_chains`).
@@ -54,7 +54,6 @@ _FEW = 12  # hidden or visible spins, whose 4096 states are gone through at ever
 _SEVERAL = 16  # the same if the other side is small as well
 _MOST_TERMS = 2**22  # states times spins of the other side: 20 milliseconds
 _STARTS = 3  # random ones
-_SAME = 0.1  # nats between two modes that are taken to be one
 _MANY = 50_000  # distinct samples, from which starts see some of them
 _SOME = 20_000  # samples that they see
 _NOISE = 1.0  # nats: evidences are from samples, and have standard errors of about a half
@@ -162,24 +161,22 @@ def _modes(
     last: RestrictedFit | None = None,
     heard: Heard | None = None,
 ) -> list[RestrictedFit]:
-    """From the random start that leads to the highest mode, and from the last fit, if this leads elsewhere."""
+    """From the random start that leads to the highest mode, and from the last fit and a new unit."""
     rng = np.random.default_rng([seed, k])
     many = len(rows.packed) > _MANY
     some = Rows.of(data.some(rng.choice(data.N, _SOME, replace=False))) if many else rows
     gamma = np.full(k, FIRST_GAMMA)
     starts = [first_point(some, k, rng) for _ in range(_STARTS if k else 1)]
-    modes = [max((held_mode(some, start, gamma) for start in starts), key=lambda mode: mode[1])]
+    at, _ = max((held_mode(some, start, gamma) for start in starts), key=lambda mode: mode[1])
+    begin = [(at, gamma)]
     if last is not None and k:
-        grown = held_mode(some, _with_one_more(last.point, starts[0]), gamma)
-        if abs(grown[1] - modes[0][1]) > _SAME:
-            modes.append(grown)
+        begin.append((_with_one_more(last.point, starts[0]), np.append(last.gamma, FIRST_GAMMA)))
     fits = []
-    for at, _ in modes:
-        scales = gamma
+    for at, gamma in begin:
         if many:
             fit = fit_restricted(some, at, gamma, seed)
-            at, scales = fit.point, fit.gamma
-        fits.append(ordered(fit_restricted(rows, at, scales, seed, heard)))
+            at, gamma = fit.point, fit.gamma
+        fits.append(ordered(fit_restricted(rows, at, gamma, seed, heard)))
     return fits
 
 
