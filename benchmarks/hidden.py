@@ -4,8 +4,9 @@
 
 An interrupted run goes on where it stopped. At the end FOLDER/PART.csv holds all rows of a part, and a summary says
 which claims hold. "planted" has data of machines that are known. "bursts" are samples in which all cells fire more
-often. "real" has evidences of votes and digits. "digits" compares likelihoods with other programs: scikit-learn's
-BernoulliRBM and, with the Python that BAYESING_RBMS names, rbms. "cost" measures time: give it --jobs 1.
+often. "real" has evidences of votes and digits. "digits" compares likelihoods with those of scikit-learn's
+BernoulliRBM, "peer" with those of rbms, by the Python that BAYESING_RBMS names. "cost" measures time: give it
+--jobs 1.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ PARTS = {
     "bursts": part("bursts", planted.bursts_tasks, planted.bursts_summary),
     "real": part("real", digits.real_tasks, digits.real_summary, evidence_picture),
     "digits": part("digits", digits.digits_tasks, digits.digits_summary),
+    "peer": part("peer", digits.peer_tasks, digits.peer_summary),
     "cost": part("cost", cost.cost_tasks, cost.cost_summary),
 }
 

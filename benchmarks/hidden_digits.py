@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import math
 import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -61,15 +60,18 @@ def settings_of(grid: dict[str, list[Any]]) -> list[dict[str, Any]]:
     return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
 
 
+def of_grid(work: Callable[..., Iterator[Row]], s: Settings, name: str) -> list[Task]:
+    places = itertools.product(s.units, range(s.splits), range(len(settings_of(s.grid))))
+    return [cell(work, s, name, k, seed, place) for k, seed, place in places]
+
+
 def digits_tasks(s: Settings) -> list[Task]:
-    tasks = []
-    for k, seed in itertools.product(s.units, range(s.splits)):
-        tasks.append(cell(ours, s, k, seed, cost=100))
-        places = range(len(settings_of(s.bernoulli)))
-        tasks += [cell(bernoulli, s, "bernoulli", k, seed, place) for place in places]
-        if PYTHON in os.environ:
-            tasks += [cell(rbms, s, "rbms", k, seed, place) for place in range(len(settings_of(s.rbms)))]
-    return tasks
+    own = [cell(ours, s, k, seed, cost=100) for k, seed in itertools.product(s.units, range(s.splits))]
+    return own + of_grid(bernoulli, s, "bernoulli")
+
+
+def peer_tasks(s: Settings) -> list[Task]:
+    return of_grid(rbms, s, "rbms") if PYTHON in os.environ else []
 
 
 def halves(seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -104,7 +106,7 @@ def ours(s: Settings, k: int, seed: int) -> Iterator[Row]:
 def bernoulli(s: Settings, program: str, k: int, seed: int, place: int) -> Iterator[Row]:
     from sklearn.neural_network import BernoulliRBM
 
-    settings, bits = settings_of(s.bernoulli)[place], (halves(seed)[0] > 0).astype(float)
+    settings, bits = settings_of(s.grid)[place], (halves(seed)[0] > 0).astype(float)
     rbm = BernoulliRBM(n_components=k, random_state=0, **settings)
     start = time.perf_counter()
     rbm.fit(bits)
@@ -114,7 +116,7 @@ def bernoulli(s: Settings, program: str, k: int, seed: int, place: int) -> Itera
 
 
 def rbms(s: Settings, program: str, k: int, seed: int, place: int) -> Iterator[Row]:
-    settings = settings_of(s.rbms)[place]
+    settings = settings_of(s.grid)[place]
     with tempfile.TemporaryDirectory() as folder:
         given, found = Path(folder) / "spins.npy", Path(folder) / "machine.npz"
         np.save(given, halves(seed)[0])
@@ -134,23 +136,34 @@ def rbms(s: Settings, program: str, k: int, seed: int, place: int) -> Iterator[R
     yield scored("rbms", settings, k, seed, model, float(output.split()[-1]))
 
 
+def best_of_each(rows: list[Row]) -> dict[str, float]:
+    """Print the best setting of each program; its mean held-out ln P."""
+    best: dict[str, float] = {}
+    for (program,), here in grouped(rows, "program").items():
+        means = {
+            setting: float(np.mean([float(row["held_out"]) for row in of_setting]))
+            for (setting,), of_setting in grouped(here, "settings").items()
+        }
+        setting = max(means, key=lambda name, means=means: means[name])
+        best[program] = means[setting]
+        one = [row for row in here if row["settings"] == setting]
+        error, elapsed = (max(float(row[column]) for row in one) for column in ("error", "seconds"))
+        total = sum(float(row["seconds"]) for row in here)
+        print(
+            f"    {program:13} {best[program]:.3f} ± {error:.3f} ({setting}), {elapsed:.0f} s, in all {total:.0f} s"
+        )
+    return best
+
+
 def digits_summary(s: Settings, rows: list[Row]) -> None:
-    for (k,), of_size in grouped(rows, "units").items():
-        best = {}
+    for (k,), here in grouped(rows, "units").items():
         print(f"  {k} units, held-out ln P in nats; best settings of each program")
-        for (program,), here in grouped(of_size, "program").items():
-            means = {
-                setting: np.mean([float(row["held_out"]) for row in rows_])
-                for (setting,), rows_ in grouped(here, "settings").items()
-            }
-            setting = max(means, key=lambda name, means=means: means[name])
-            best[program] = means[setting]
-            one = [row for row in here if row["settings"] == setting]
-            total = sum(float(row["seconds"]) for row in here)
-            print(
-                f"    {program:13} {best[program]:.3f} ± {max(float(row['error']) for row in one):.3f} ({setting}), "
-                f"{np.mean([float(row['seconds']) for row in one]):.0f} s, all settings {total:.0f} s"
-            )
-        others = max((value for name, value in best.items() if name != "bayesing"), default=-math.inf)
-        gain = best["bayesing"] - others
-        claim(f"{k} units: better by {gain:.2f} nats than the best of others", gain >= s.better)
+        best = best_of_each(here)
+        gain = best["bayesing"] - best["BernoulliRBM"]
+        claim(f"{k} units: better by {gain:.2f} nats", gain >= s.better)
+
+
+def peer_summary(s: Settings, rows: list[Row]) -> None:
+    for (k,), here in grouped(rows, "units").items():
+        print(f"  {k} units, held-out ln P in nats")
+        best_of_each(here)
