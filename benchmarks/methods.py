@@ -12,10 +12,12 @@ import numpy as np
 import bayesing as bs
 from bayesing.calibration import Ensemble, Point, _draw
 from bayesing.check import check, quick, thorough
+from bayesing.conditionals import independent_fields
 from bayesing.couplings.pseudolikelihood import maximise
 from bayesing.diagnosis import MEAN, diagnose, doubts
 from bayesing.learning.mode import Learner
 from bayesing.learning.phases import Data
+from bayesing.sampling.restricted import anneal_restricted
 from bayesing.strength import METHODS
 from bayesing.strength.plefka import fit_plefka
 from bayesing.strength.pseudolikelihood import score_per_spin
@@ -101,3 +103,12 @@ def check_again(bm: bs.BoltzmannMachine, spins: np.ndarray) -> object:
     stats = bs.SpinStatistics.of(spins)
     effort = quick(stats.n, stats.N) if bm.is_cheap_ else thorough(stats.n)
     return check(bm.model_, stats, effort, bm._fitted.base)
+
+
+def restricted_log_partition(model: bs.RestrictedModel, spins: np.ndarray) -> tuple[float, float]:
+    """ln Z and its standard error: exact up to 20 hidden units, else by annealing from the means of some spins."""
+    if model.is_exact:
+        return model.log_partition(), 0.0
+    base = independent_fields(spins.sum(axis=0), len(spins))
+    _, value, error = anneal_restricted(model, base, n_chains=2000, temperatures=2000, seed=0)
+    return value, error

@@ -24,6 +24,7 @@ CELLS = {
         **{"graphs": 45, "other": 15, "dense": 30, "real": 60},
         **{"compare": 180, "alarms": 200, "cost": 4},
     },
+    "hidden": {"planted": 16, "bursts": 4, "real": 2, "digits": 50, "peer": 0, "cost": 4},
     "likelihood": {
         **{"exact": 20, "simulated": 42, "real": 15, "recordings": 0, "hard": 30},
         **{"strength": 80, "cost": 6, "peer": 0},
@@ -36,7 +37,7 @@ CELLS = {
 @pytest.fixture
 def imported(monkeypatch):
     """Import a benchmark, or what they share, as a script beside it does; without data or programs from elsewhere."""
-    for name in ("BAYESING_DATA", "BAYESING_PEER"):
+    for name in ("BAYESING_DATA", "BAYESING_PEER", "BAYESING_RBMS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     return importlib.import_module
@@ -296,3 +297,34 @@ def test_a_benchmark_is_a_script(tmp_path):
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "2/2 cells, 100% of the work" in result.stderr and "laplace, |J|/error" in result.stdout
     assert (tmp_path / "sparse.csv").exists()
+
+
+def test_hidden_causes_are_found_and_drawn(tmp_path, run):
+    said = run("hidden", tmp_path, "planted", "bursts", "digits", "--quick").out
+    rows = list(csv.DictReader((tmp_path / "planted.csv").read_text().splitlines()))
+    assert (
+        [row["tried"] for row in rows if row["chosen"] == "1"]
+        == ["0", "1"]
+        == [row["units"] for row in rows if row["chosen"] == "1"]
+    )
+    assert (tmp_path / "planted.png").exists() and "overlap 0.9" in said and "P(K >= 5)" in said
+    rows = list(csv.DictReader((tmp_path / "digits.csv").read_text().splitlines()))
+    assert [row["program"] for row in rows] == ["bayesing", "BernoulliRBM"]
+    assert float(rows[0]["held_out"]) > float(rows[1]["held_out"])
+
+
+def test_machines_of_bits_are_those_of_spins(imported):
+    """exp(b v + c h + v W h) over all v and h in {0, 1}, against the spins that they are turned into."""
+    digits = imported("hidden_digits")
+    rng = np.random.default_rng(0)
+    W, b, c = rng.normal(size=(4, 3)), rng.normal(size=4), rng.normal(size=3)
+    v, h = (bs.ising.all_states(size) > 0 for size in (4, 3))
+    p = np.exp((v @ b)[:, None] + h @ c + v @ W @ h.T).sum(axis=1)
+    found = digits.from_bits(W, b, c).log_likelihood(bs.ising.all_states(4))
+    assert found == pytest.approx(np.log(p / p.sum()))
+
+
+def test_overlaps_pair_units(imported):
+    overlaps = imported("hidden_planted").overlaps
+    W = np.eye(4)[:, :3]
+    assert overlaps(W[:, [2, 0]] * [-2.0, 3.0], W).tolist() == [1, 0, 1]

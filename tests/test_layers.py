@@ -57,6 +57,7 @@ LEARNING = [
     "certificate",
     "restricted",
     "restricted_evidence",
+    "restricted_chains",
     "restricted_size",
     "causes",
     "causes_evidence",

@@ -205,14 +205,14 @@ def test_the_evidence_is_the_integral_over_all_parameters():
 
 def test_with_one_unit_blocks_are_the_whole():
     rows, fit = fit_one_unit(6, 2000, seed=3)
-    whole, blocks = posterior_of(fit, rows.N, 0, A=16_000), posterior_by_blocks(fit, rows.N, 0)
+    spins = fit.point.model.sample(16_000, 0)
+    whole, blocks = posterior_of(fit, rows.N, 0, A=16_000), posterior_by_blocks(fit, rows.N, spins)
     # of the same samples, in float32
     assert blocks.log_evidence == pytest.approx(whole.log_evidence, abs=1e-3)
     assert blocks.weights == pytest.approx(whole.weights, rel=1e-3)
     assert blocks.hidden_fields == pytest.approx(whole.hidden_fields, rel=1e-3)
     assert blocks.fields == pytest.approx(whole.fields, rel=0.2)  # of one spin and its weights
-    spins = fit.point.model.sample(16_000, 0).astype(float)
-    variances = unit_variances(spins, fit.point, fit.frame, rows.N)
+    variances = unit_variances(spins.astype(float), fit.point, fit.frame, rows.N)
     assert variances == pytest.approx(whole.weights**2, rel=2e-3)
 
 
@@ -231,6 +231,19 @@ def test_gamma_is_where_the_evidence_is_largest():
     assert middle - 0.8 > max(low, high) - 0.3 and middle > low and middle > high
     assert next_gamma(fit.point, fit.gamma, np.zeros((12, 1))) == pytest.approx((fit.point.weights**2).sum(0))
     assert next_gamma(fit.point, fit.gamma / 10, np.zeros((12, 1))) == pytest.approx(0.3 * fit.gamma)
+
+
+def test_units_without_weights_do_not_count_as_modes():
+    """A machine with a unit that has next to no weights has the evidence of the machine without it."""
+    rows, fit = fit_one_unit(6, 2000, seed=3)
+    one = posterior_of(fit, rows.N, seed=0).log_evidence
+    at = fit.point
+    W = np.column_stack([at.weights, np.full(6, 1e-6)])
+    more = Point(W, at.fields, np.append(at.hidden_fields, 0.0))
+    frame = frame_at(rows, more, np.append(fit.gamma, 1e-6))
+    value = log_likelihood(rows, more).total + frame.log_prior(more)
+    two = posterior_of(RestrictedFit(more, frame, value, True), rows.N, seed=0).log_evidence
+    assert two == pytest.approx(one, abs=0.3)  # other samples; ln 4 = 1.4 if it counted
 
 
 # Units

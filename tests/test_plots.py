@@ -551,3 +551,40 @@ def test_a_transparent_background_is_told_by_the_text():
         plots.coupling_matrix(ax, machine(np.zeros((3, 3))))
         assert_allclose(ax.images[0].get_cmap()(0.5)[:3], 0, atol=0.02)
         plt.close(figure)
+
+
+# Hidden units
+
+
+@pytest.fixture(scope="module")
+def hidden():
+    rng = np.random.default_rng(2)
+    W = rng.normal(0, 0.7, (9, 1))
+    X = bs.RestrictedModel(W, rng.normal(0, 0.2, 9), [0.1]).sample(600, seed=0)
+    names = [f"item_{i}$" for i in range(9)]
+    return bs.RestrictedBoltzmannMachine("auto").fit(pd.DataFrame(X, columns=names))
+
+
+def test_the_evidence_of_hidden_units_is_drawn_below_the_best(ax, hidden):
+    assert plots.hidden_evidence(ax, hidden) is ax
+    sizes, below = ax.lines[0].get_data()
+    values = hidden.evidence_by_n_hidden_
+    assert list(sizes) == list(values) and len(hidden.hidden_fields_) == 1
+    assert_allclose(below, [max(values.values()) - value for value in values.values()])
+    assert [*ax.lines[1].get_xdata()] == [1] and "1 hidden unit" in texts(ax)
+    low, high = ax.get_ylim()
+    assert low > max(below) and high < 0  # the best is on top
+    with pytest.raises(ValueError, match=r"several numbers of units.*found 1"):
+        plots.hidden_evidence(ax, bs.RestrictedBoltzmannMachine(0).fit(np.eye(3)))
+
+
+def test_loadings_are_bars_with_their_errors(ax, hidden):
+    assert plots.hidden_loadings(ax, hidden, 0, k=4) is ax
+    top = hidden.loadings(0, 4)
+    assert_allclose([bar.get_width() for bar in ax.patches], [loading.weight for loading in top])
+    assert [label.get_text() for label in ax.get_yticklabels()] == [name_of(loading.name) for loading in top]
+    (ends,) = (line.get_segments() for line in ax.collections)
+    assert_allclose(ends[0][1][0] - ends[0][0][0], 2 * 1.645 * top[0].error)
+    signs = {to_rgb(bar.get_facecolor()[:3]) for bar in ax.patches}
+    assert len(signs) == len({loading.weight > 0 for loading in top})
+    assert "hidden unit 0" in texts(ax)

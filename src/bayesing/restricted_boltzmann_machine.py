@@ -14,6 +14,7 @@ from .arguments import Seed, count, seed_sequence
 from .exceptions import InputError
 from .learning.restricted_size import MOST_UNITS, RestrictedAnswer, fit_best_size, fit_size
 from .restricted import RestrictedModel
+from .sampling.restricted import draw_restricted
 from .statistics import SpinStatistics
 from .types import Array, Heard, Spins
 
@@ -34,8 +35,8 @@ class RestrictedBoltzmannMachine(TransformerMixin, SpinEstimator):
 
     Each hidden unit is a spin that is coupled to all visible ones. The prior of its weights has a variance gamma/n
     that is inferred from the same data, and so is the number of units, if asked: there is nothing to
-    cross-validate. Up to 12 hidden units, likelihood, samples and ln Z are exact. More are learned by Markov
-    chains. Rows are taken to be independent samples.
+    cross-validate. Up to 12 hidden units the likelihood is exact, as are samples and ln Z up to 20. More are
+    learned by Markov chains. Rows are taken to be independent samples.
 
     Parameters
     ----------
@@ -58,7 +59,8 @@ class RestrictedBoltzmannMachine(TransformerMixin, SpinEstimator):
     gamma_ : array (k,)
         Scale of each unit's weights: their prior variance is gamma/n.
     log_evidence_ : float or None
-        Logarithm of the evidence of this number of units; None if it is not known, as for more than 12.
+        Logarithm of the evidence of this number of units; None if it is not known, as for units that are learned by
+        chains.
     evidence_by_n_hidden_ : dict
         Log evidence of each number of hidden units that was tried.
     log_partition_, log_partition_error_ : float
@@ -133,7 +135,9 @@ class RestrictedBoltzmannMachine(TransformerMixin, SpinEstimator):
 
     def sample(self, n_samples: int, seed: Seed = None) -> Spins:
         """Spins drawn from the fitted model, int8 (n_samples, n); exact and independent up to 20 hidden units."""
-        return self.model_.sample(n_samples, seed)
+        if self.model_.is_exact:
+            return self.model_.sample(n_samples, seed)
+        return draw_restricted(self.model_, self._fitted.base, n_samples, seed)
 
     def loadings(self, unit: int, k: int = 10) -> list[Loading]:
         """The k variables that a hidden unit is coupled to most strongly, the strongest first, with errors."""

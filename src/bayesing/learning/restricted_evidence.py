@@ -9,10 +9,16 @@ model is the Fisher matrix of one sample. With the prior precisions :math:`\Lamb
 is the precision of the posterior. Laplace's approximation of the evidence of k units is then
 
 .. math:: \ln P(\text{data} \mid k) = \ln P(\text{data}, \text{mode}) + \frac12 \ln\det\Lambda - \frac12 \ln\det H
-    + \ln (2^k k!) ,
+    + \sum_{a=1}^k \lambda_a \ln (2 a) ,
 
 with the prior density at the mode without its constant, :math:`(2\pi)^{p/2}` having cancelled. The last term counts
-the modes that are the same but for the order and the signs of the units.
+the modes that are the same but for the order and the signs of the units: it is :math:`\ln(2^k k!)` if all of them
+are distinct, with :math:`\lambda_a = 1`. A unit whose weights are next to 0 is the same with the other sign, and a
+machine with such units is one without them, so that they must not count. With the block :math:`H_a` of its weights
+
+.. math:: \lambda_a = 1 - e^{-D_a^2/8} , \qquad D_a^2 = 4 \sum_{ij} W_{ia} H_{a,ij} W_{ja} ,
+
+1 less the overlap of two normal densities at W and at -W; units are counted from the largest :math:`\lambda` on.
 
 **Samples.** F is from independent samples of the model. From A of them ln det H is too small on average by about
 :math:`p_{\rm eff} (p_{\rm eff} + 1)/2A` with :math:`p_{\rm eff} = p - \operatorname{tr}(H^{-1} \Lambda)`, which
@@ -32,7 +38,6 @@ unit; without the correction it is 20% and 8 nats.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -41,7 +46,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from ..types import Array, Indices
+from ..types import Array, Indices, Spins
 from .restricted import Frame, Point, RestrictedFit
 
 Floats = NDArray[np.floating[Any]]
@@ -79,17 +84,25 @@ def posterior_of(fit: RestrictedFit, N: int, seed: int, A: int = SAMPLES) -> Res
     at, frame = fit.point, fit.frame
     n, k = at.weights.shape
     prior = np.concatenate([p.ravel() for p in frame.precisions])
-    covariance, log_det = _inverse(N * fisher_matrix(at, frame, A, seed), prior, A)
+    H = N * fisher_matrix(at, frame, A, seed)
+    own = [slice(a, n * k, k) for a in range(k)]  # weights of one unit
+    distances = np.array(
+        [_distance(w, H[a, a] + np.diag(prior[a])) for w, a in zip(at.weights.T, own, strict=True)]
+    )
+    covariance, log_det = _inverse(H, prior, A)
     W, h, c = _variances(covariance, frame, n, k)
-    return RestrictedPosterior(np.sqrt(W), np.sqrt(h), np.sqrt(c), _evidence(fit, prior, log_det))
+    return RestrictedPosterior(np.sqrt(W), np.sqrt(h), np.sqrt(c), _evidence(fit, prior, log_det, distances))
 
 
-def posterior_by_blocks(fit: RestrictedFit, N: int, seed: int) -> RestrictedPosterior:
-    """The same from blocks of one unit and of one spin, for many parameters."""
+def enough_samples(n: int) -> int:
+    """For blocks."""
+    return max(SAMPLES // 4, _SAMPLES_A_SPIN * n)
+
+
+def posterior_by_blocks(fit: RestrictedFit, N: int, v: Spins) -> RestrictedPosterior:
+    """The same from blocks of one unit and of one spin, for many parameters, with samples v of the model."""
     at, frame = fit.point, fit.frame
-    n, k = at.weights.shape
-    A = max(SAMPLES // 4, _SAMPLES_A_SPIN * n)
-    v = at.model.sample(A, seed)
+    (n, k), A = at.weights.shape, len(v)
     z = (v - frame.d).astype(np.float32)
     zeta = (at.model.hidden_means(v) - frame.mu).astype(np.float32)
 
@@ -102,8 +115,11 @@ def posterior_by_blocks(fit: RestrictedFit, N: int, seed: int) -> RestrictedPost
     spins, units = np.arange(n), np.arange(k)
     covariance, alone = _inverse(*precision(spins, units[:0]), A)
     W, h, c, log_det = np.empty((n, k)), np.diag(covariance).copy(), np.empty(k), alone
+    distances = np.empty(k)
     for a in range(k):
-        covariance, of_unit = _inverse(*precision(spins, units[[a]]), A)
+        H, prior = precision(spins, units[[a]])
+        distances[a] = _distance(at.weights[:, a], H[:n, :n] + np.diag(prior[:n]))
+        covariance, of_unit = _inverse(H, prior, A)
         own, _, hidden = _variances(covariance, replace(frame, mu=frame.mu[[a]]), n, 1)
         W[:, a], c[a] = own[:, 0], hidden[0]
         log_det += of_unit - alone
@@ -120,12 +136,18 @@ def posterior_by_blocks(fit: RestrictedFit, N: int, seed: int) -> RestrictedPost
         log_det += _log_det(H) - _log_det(H[k:, k:])
         log_det -= float((np.linalg.slogdet(blocks)[1] - np.linalg.slogdet(blocks[:, 1:, 1:])[1]).sum())
     prior = np.concatenate([part.ravel() for part in frame.precisions])
-    return RestrictedPosterior(np.sqrt(W), np.sqrt(h), np.sqrt(c), _evidence(fit, prior, log_det))
+    evidence = _evidence(fit, prior, log_det, distances)
+    return RestrictedPosterior(np.sqrt(W), np.sqrt(h), np.sqrt(c), evidence)
 
 
-def log_symmetries(k: int) -> float:
-    """ln of 2^k k!, the number of modes that differ in the order and the signs of the units."""
-    return k * math.log(2) + math.lgamma(k + 1)
+def log_symmetries(distances: Array) -> float:
+    r"""ln of the number of modes that differ in order and signs of units, from :math:`D_a^2`.
+
+    >>> np.exp(log_symmetries(np.array([200.0, 0.0, 200.0]))).round(6)  # 2^2 2!
+    np.float64(8.0)
+    """
+    distinct = -np.expm1(-np.sort(distances)[::-1] / 8)
+    return float(distinct @ np.log(2 * np.arange(1, len(distinct) + 1)))
 
 
 def _covariance(z: Floats, zeta: Floats) -> Array:
@@ -152,9 +174,14 @@ def _accumulated(parts: Iterable[tuple[Floats, Floats]]) -> tuple[Array, Array]:
     return np.asarray(products), np.asarray(sums)
 
 
-def _evidence(fit: RestrictedFit, prior: Array, log_det: float) -> float:
+def _evidence(fit: RestrictedFit, prior: Array, log_det: float, distances: Array) -> float:
     half = (float(np.log(prior).sum()) - log_det) / 2
-    return fit.log_posterior + half + log_symmetries(len(fit.gamma))
+    return fit.log_posterior + half + log_symmetries(distances)
+
+
+def _distance(W: Array, H: Array) -> float:
+    """D^2 of a unit, from its weights and their block of H."""
+    return 4 * float(W @ H @ W)
 
 
 def _inverse(H: Array, prior: Array, A: int) -> tuple[Array, float]:

@@ -7,6 +7,7 @@ width of a telephone.
 from ._compared import compared_networks
 from ._couplings import coupling_matrix, order_of
 from ._evidence import evidence_curve, evidence_surface, recovery
+from ._hidden import hidden_evidence, hidden_loadings
 from ._network import coupling_network
 from ._phases import phase_diagram
 from ._prediction import predicted_correlations
@@ -19,6 +20,8 @@ __all__ = [
     "coupling_network",
     "evidence_curve",
     "evidence_surface",
+    "hidden_evidence",
+    "hidden_loadings",
     "order_of",
     "phase_diagram",
     "predicted_correlations",

@@ -34,6 +34,7 @@ from ..arguments import Seed, count, generator, number, numbers
 from ..ising import IsingModel
 from ..types import Spins
 from ._gibbs import GROUP, Chains, Single, check_model, generator_states, in_threads
+from .diagnostics import log_mean_weight, log_mean_weight_error
 
 Floats = NDArray[np.float64]
 
@@ -61,17 +62,14 @@ class AnnealedSample:
     @property
     def log_partition(self) -> float:
         """Estimate of ln Z; its exponential is unbiased for Z, up to float32 (six digits of the exponents)."""
-        n_chains, n = self.spins.shape
-        start = n * math.log(2) if self.base is None else np.logaddexp(self.base, -self.base).sum()
-        return float(logsumexp(self.log_weights) - math.log(n_chains) + start)
+        n = self.spins.shape[1]
+        start = n * math.log(2) if self.base is None else float(np.logaddexp(self.base, -self.base).sum())
+        return log_mean_weight(self.log_weights) + start
 
     @property
     def log_partition_error(self) -> float:
         """Standard error of ``log_partition``: the relative one of the mean weight."""
-        weights = np.exp(self.log_weights - self.log_weights.max())
-        if len(weights) < 2:
-            return math.inf
-        return float(weights.std(ddof=1) / (math.sqrt(len(weights)) * weights.mean()))
+        return log_mean_weight_error(self.log_weights)
 
     @property
     def effective_sample_size(self) -> float:

@@ -1,4 +1,4 @@
-"""Have the chains forgotten where they started? Diagnostics of series of shape (chains, times)."""
+"""Have the chains forgotten where they started? Diagnostics of series (chains, times), and of importance weights."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 Floats = NDArray[np.float64]
 
@@ -44,3 +45,16 @@ def autocorrelation_time(series: Floats) -> float:
     inside = np.arange(times) >= 5 * partial_sums
     window = int(inside.argmax()) if inside.any() else times - 1
     return float(max(1.0, partial_sums[window]))
+
+
+def log_mean_weight(log_weights: Floats) -> float:
+    """ln of the mean of importance weights."""
+    return float(logsumexp(log_weights) - math.log(len(log_weights)))
+
+
+def log_mean_weight_error(log_weights: Floats) -> float:
+    """Its standard error: the relative one of the mean weight."""
+    weights = np.exp(log_weights - log_weights.max())
+    if len(weights) < 2:
+        return math.inf
+    return float(weights.std(ddof=1) / (math.sqrt(len(weights)) * weights.mean()))
