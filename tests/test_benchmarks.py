@@ -24,7 +24,17 @@ CELLS = {
         **{"graphs": 45, "other": 15, "dense": 30, "real": 60},
         **{"compare": 180, "alarms": 200, "cost": 4},
     },
-    "hidden": {"planted": 16, "bursts": 4, "real": 2, "digits": 50, "peer": 0, "cost": 4},
+    "hidden": {
+        "planted": 16,
+        "bursts": 4,
+        "real": 2,
+        "digits": 50,
+        "peer": 0,
+        "causes": 15,
+        "causes_bursts": 4,
+        "recording": 0,
+        "cost": 4,
+    },
     "likelihood": {
         **{"exact": 20, "simulated": 42, "real": 15, "recordings": 0, "hard": 30},
         **{"strength": 80, "cost": 6, "peer": 0},

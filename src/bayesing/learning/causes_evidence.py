@@ -5,7 +5,8 @@ Fisher matrix of the spins that are seen and :math:`\Lambda` the precisions of t
 
 .. math:: \ln P(D, \text{mode}) + \tfrac12 \ln\det\Lambda - \tfrac12 \ln\det H + \ln(2^k k!) .
 
-The last term counts modes that differ in the order and the signs of units. F is from samples; from A of them
+The last term counts modes that differ in the order and the signs of units, as far as they are distinct
+(:mod:`~bayesing.learning.restricted_evidence`). F is from samples; from A of them
 :math:`\ln\det H` is too small by about :math:`p(p+1)/2A` for p parameters that the data determine.
 
 **ln Z** is what decides, for it is multiplied by N. An error of 0.005, which annealing has, would be 50 nats for
@@ -57,19 +58,22 @@ class Difference(NamedTuple):
 def log_evidence_but_partition(causes: Causes, seed: np.random.SeedSequence, run: Run) -> float:
     """ln P(D | k), without - N ln Z."""
     data, mode, lam = causes.data, causes.mode, causes.lam
-    k, pairs = data.hidden, data.pairs
+    pairs = data.pairs
     b = mode.h + mode.J @ data.d
     precisions = np.append(lam[pairs], np.broadcast_to(data.precision, len(b)))
     away = np.append(mode.J[pairs], b - data.middle)
     log_prior = -float(precisions @ away**2) / 2
-    log_det = 0.0
-    if len(precisions) <= MOST_PARAMETERS:
-        log_det = _log_det(causes, precisions, seed, run) - float(np.log(precisions).sum())
-    return causes.exponents + log_prior - log_det / 2 + log_symmetries(k)
+    if len(precisions) > MOST_PARAMETERS:
+        return causes.exponents + log_prior
+    log_det, distances = _log_det(causes, precisions, seed, run)
+    half = (log_det - float(np.log(precisions).sum())) / 2
+    return causes.exponents + log_prior - half + log_symmetries(distances)
 
 
-def _log_det(causes: Causes, precisions: Array, seed: np.random.SeedSequence, run: Run) -> float:
-    """ln det of the curvature."""
+def _log_det(
+    causes: Causes, precisions: Array, seed: np.random.SeedSequence, run: Run
+) -> tuple[float, Array]:
+    """ln det of the curvature, and how far each unit is from itself with the other sign, squared."""
     data, p = causes.data, len(precisions)
     A = max(_LEAST, _SAMPLES * p)
     population = _settled(causes.mode.J, causes.mode.h, data.rates, seed, run)
@@ -84,11 +88,19 @@ def _log_det(causes: Causes, precisions: Array, seed: np.random.SeedSequence, ru
         count += y.shape[1]
     H = data.N * (square.astype(np.float64) / count - np.triu(np.outer(total, total)) / count**2)
     H[np.diag_indices(p)] += precisions
+    distances = np.array([_distance(causes, H, a) for a in range(data.n - data.hidden, data.n)])
     factor = scipy.linalg.cholesky(H, lower=False, overwrite_a=True, check_finite=False)
     log_det = 2 * float(np.log(np.diag(factor)).sum())
     inverse, _ = scipy.linalg.lapack.dpotri(factor, lower=0, overwrite_c=1)
     used = p - float(precisions @ np.diag(inverse))
-    return log_det + used * (used + 1) / (2 * count)
+    return log_det + used * (used + 1) / (2 * count), distances
+
+
+def _distance(causes: Causes, H: Array, unit: int) -> float:
+    """4 w^T H w, for the weights w of a unit, from the upper triangle of H."""
+    of_unit = np.flatnonzero(causes.data.pairs[1] == unit)
+    block, w = np.triu(H[np.ix_(of_unit, of_unit)]), causes.mode.J[:, unit][causes.data.pairs[0][of_unit]]
+    return 4 * float(2 * w @ block @ w - np.diag(block) @ w**2)
 
 
 def gain(before: Causes, after: Causes, seed: np.random.SeedSequence, run: Run) -> Difference:

@@ -27,9 +27,9 @@ import numpy as np
 
 from ..sampling.restricted import SingleModel, Singles
 from ..types import Array, Heard, Indices, Spins
+from .phases import HIDDEN_PRECISION
 from .restricted import (
     FIRST_GAMMA,
-    HIDDEN_PRECISION,
     Frame,
     Point,
     RestrictedFit,
