@@ -135,7 +135,7 @@ def causes_bursts(s: Settings, seed: int) -> Iterator[Row]:
         **{"seed": seed, "found": bm.hidden_couplings_.shape[1], "gains": gains(bm)},
         **_shares(events, model, data),
         **{"rms_J": float(np.sqrt(np.mean(bm.couplings_[upper] ** 2)))},
-        **{"rms_z": float(np.sqrt(np.mean((bm.couplings_ / bm.coupling_errors_)[upper] ** 2)))},
+        **{"rms_z": float(np.sqrt(np.mean((bm.couplings_[upper] / bm.coupling_errors_[upper]) ** 2)))},
         **{"passed": int(bm.check_.passed), "seconds": seconds},
     }
 
