@@ -300,3 +300,33 @@ class ObservedPosterior(Posterior):
 
     def curvature(self, theta):
         return super().curvature(theta) - sum(covariance for _, covariance in self._rows(theta))
+
+
+# Rows with missing cells under a model, state by state
+
+
+def states_of(row):
+    """All states that a row may be, cells that are missing (0) being anything."""
+    return np.array(list(product(*[[-1, 1] if cell == 0 else [int(cell)] for cell in row])), float)
+
+
+def exponents(model, states):
+    """h_i s_i and J_ij s_i s_j added up, pair by pair."""
+    n = model.n_spins
+    pairs = [(i, j, model.couplings[i, j]) for i, j in combinations(range(n), 2)]
+    return np.array([model.fields @ s + sum(J * s[i] * s[j] for i, j, J in pairs) for s in states])
+
+
+def given(model, row):
+    """These states, their probabilities, and the logarithm of the sum of their weights."""
+    states = states_of(row)
+    found = exponents(model, states)
+    total = logsumexp(found)
+    return states, np.exp(found - total), total
+
+
+def moments_given(model, X):
+    """Sums over rows of the averages of s_i and s_i s_j, given what each row shows."""
+    found = [given(model, row)[:2] for row in X]
+    means = sum(p @ states for states, p in found)
+    return means, sum((states.T * p) @ states for states, p in found)
