@@ -278,28 +278,30 @@ class ObservedPosterior(Posterior):
         m = X.sum(axis=0) / (counts + 1)
         self.prior_mode = np.append(np.zeros(pairs), np.arctanh(m) - m)
         spins = np.array(list(product([-1, 1], repeat=n)))
-        self.fits = [self.states[((row == 0) | (spins == row)).all(axis=1)] for row in X]
+        fits = ((X[:, None] == 0) | (X[:, None] == spins)).all(axis=2)  # rows and states
+        self.forbidden = np.where(fits, 0.0, -np.inf)
 
     def smooth(self, theta):
         """For one theta."""
-        shown = sum(logsumexp(states @ theta) for states in self.fits)
+        shown = logsumexp(self.states @ theta + self.forbidden, axis=1).sum()
         off = theta - self.prior_mode
         return shown - self.N * logsumexp(self.states @ theta) - off @ self.precision @ off / 2
 
-    def _rows(self, theta):
-        """Means and covariances of the features of each row, given what it shows."""
-        for states in self.fits:
-            p = np.exp(states @ theta - logsumexp(states @ theta))
-            mean = p @ states
-            yield mean, (states.T * p) @ states - np.outer(mean, mean)
+    def _given(self, theta):
+        """Probabilities of all states given what each row shows."""
+        exponents = self.states @ theta + self.forbidden
+        return np.exp(exponents - logsumexp(exponents, axis=1, keepdims=True))
 
     def slope(self, theta):
-        shown = sum(mean for mean, _ in self._rows(theta))
+        shown = (self._given(theta) @ self.states).sum(axis=0)
         model = self.N * self.probabilities(theta) @ self.states
         return shown - model - self.precision @ (theta - self.prior_mode)
 
     def curvature(self, theta):
-        return super().curvature(theta) - sum(covariance for _, covariance in self._rows(theta))
+        p = self._given(theta)
+        means = p @ self.states
+        lost = (self.states.T * p.sum(axis=0)) @ self.states - means.T @ means
+        return super().curvature(theta) - lost
 
 
 # Rows with missing cells under a model, state by state
