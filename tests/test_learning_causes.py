@@ -109,7 +109,7 @@ def matrix_of_lam(n, k, gamma, units, n_spins):
 
 @pytest.mark.parametrize(("n", "k"), [(4, 2), (5, 1), (3, 0)])
 def test_slopes_are_those_of_all_visible_and_hidden_states(n, k):
-    """Complete rows: nothing is random, but for the rounding of 400,000 samples without noise."""
+    """Complete rows: nothing is random, but for the rounding of samples without noise."""
     model = joint(n, k, seed=3)
     X = draw_exactly(joint(n, k, seed=8), 150, np.random.default_rng(1)).astype(np.int8)[:, :n]
     source = Clamped(X, np.random.SeedSequence(0), np.linspace(-0.3, 0.4, k))
@@ -126,7 +126,7 @@ def test_slopes_are_those_of_all_visible_and_hidden_states(n, k):
     J, _ = exact.unpack(theta)
     slope = approx_fprime(exact.pack(J, model.fields + J @ source.d), at, 1e-6)
     assert exact.pack(G, g) == pytest.approx(slope, abs=0.02) and np.abs(slope).max() > 10
-    assert (G == G.T).all() and not np.diagonal(G).any() and not G[n:, n:].any()
+    assert G == pytest.approx(G.T) and not np.diagonal(G).any() and not G[n:, n:].any()
 
 
 def test_a_hidden_unit_that_nothing_moves_has_no_slopes():
@@ -186,8 +186,8 @@ def test_order_and_signs_of_hidden_units_do_not_matter():
     (G, g, errors, of_fields), (G2, g2, errors2, of_fields2) = found
     assert G2 == pytest.approx(G[np.ix_(order, order)] * np.outer(sign, sign), abs=0.02)
     assert g2 == pytest.approx(g[order] * sign, abs=0.02)
-    assert errors2 == pytest.approx(errors[np.ix_(order, order)], rel=0.01)
-    assert of_fields2 == pytest.approx(of_fields[order], rel=0.01)
+    assert errors2 == pytest.approx(errors[np.ix_(order, order)], rel=0.04)
+    assert of_fields2 == pytest.approx(of_fields[order], rel=0.04)
 
 
 # Errors
@@ -203,7 +203,7 @@ def test_errors_are_those_of_the_fisher_matrix(share):
     X = X[(X != 0).any(axis=1)]
     source = Clamped(X, np.random.SeedSequence(0), np.array([0.3, -0.2]))
     data = source.averaged(model.couplings, model.fields, in_turn)
-    free = free_of(model, source.d, k, 40_000)
+    free = free_of(model, source.d, k, 20_000)
     metric = Metric(free, data.N, lam, data.lost, k)
     J, h = posterior_errors(data, free, metric, in_turn)
     exact = JointPosterior(X, source.d, lam)
@@ -216,7 +216,8 @@ def test_errors_are_those_of_the_fisher_matrix(share):
         for p in weights / weights.sum(axis=1, keepdims=True):
             curvature = curvature - ((features.T * p) @ features - np.outer(p @ features, p @ features))
     expected = np.sqrt(np.diag(np.linalg.inv(curvature + exact.prior())))
-    assert exact.pack(J, h) == pytest.approx(expected, rel=0.06 if share else 0.02)
+    off = np.abs(np.log(exact.pack(J, h) / expected))
+    assert off.mean() < (0.03 if share else 0.003) and off.max() < (0.12 if share else 0.02)
     assert not J[n:, n:].any()
 
 
@@ -245,12 +246,13 @@ def test_precisions_of_all_couplings():
 def test_scales_are_the_fixed_points_of_the_mode():
     """gamma = n <J^2>/(1 - n <Var J>/gamma) for couplings and every unit, with variances that are corrected."""
     found = learner(gamma=None)
-    found.gamma, found.changes = 0.4, [0.0]
+    found.gamma = 0.4
     metric = Metric(found.look().free, 200, found.lam, None, 2)
     rng = np.random.default_rng(0)
-    a, b = (found.J * (1 + 0.1 * (x + x.T)) for x in rng.normal(size=(2, 7, 7)))
+    size = np.sqrt(found.lam) / found.lam  # couplings of about their scale
+    a, b = (size * (1 + 0.1 * (x + x.T)) for x in rng.normal(size=(2, 7, 7)))
     variances = metric.variances(found.data.d)[0]
-    found.factors = np.array([1.1, 0.9, 1.2])
+    found.factors = np.array([0.2, 0.1, 0.15])
     i, j = np.triu_indices(5, 1)
     blocks = [(i, j), (np.arange(5), np.full(5, 5)), (np.arange(5), np.full(5, 6))]
     expected = []
@@ -262,7 +264,7 @@ def test_scales_are_the_fixed_points_of_the_mode():
     assert (J == found.J).all()
     assert [found.gamma, *found.units] == pytest.approx(expected) and (metric.lam == found.lam).all()
     change = np.abs(np.log(np.array(expected) / [0.4, 0.5, 2.0]))
-    assert found.changes[-1] == pytest.approx(change.max()) and not np.allclose(change, 0.4)
+    assert found.changes[-1] == pytest.approx(change.max()) and (change < 0.39).all()
 
 
 def test_a_gamma_that_is_given_stays():

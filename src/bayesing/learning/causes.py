@@ -128,6 +128,7 @@ def find_causes(
 ) -> Causes:
     """Couplings and k common causes of spins that vary."""
     first, clamped, search = seed.spawn(3)
+    stats = _without_empty_rows(stats)
     start, centres, units = _restricted(stats, k, first)
     spins = stats.spins()
     source = Clamped(spins, clamped, centres)
@@ -141,6 +142,12 @@ def find_causes(
     data = source.averaged(mode.J, mode.h, run)
     exponents = shown(IsingModel(mode.J, mode.h), padded(spins, data.n)).log_weights
     return Causes(mode, data, learner.lam, learner.units, float(exponents.sum()))
+
+
+def _without_empty_rows(stats: SpinStatistics) -> SpinStatistics:
+    """Rows that show nothing of the spins that vary say nothing, but would add ln Z to the exponents."""
+    empty = ~stats.spins().any(axis=1) if stats.missing else np.zeros(1, bool)
+    return stats.take(np.flatnonzero(~empty)) if empty.any() else stats
 
 
 def _restricted(stats: SpinStatistics, k: int, seed: np.random.SeedSequence) -> tuple[Pair, Array, Array]:
