@@ -60,6 +60,16 @@ def random_model(n, J, seed=0, field=0.4):
     return bs.IsingModel(couplings + couplings.T, rng.normal(0.1, field, n))
 
 
+def joint_model(n, k, seed=0, J=0.6, W=0.8, field=0.4):
+    """A random model of n spins and k hidden units, which are not coupled to each other."""
+    rng = np.random.default_rng(seed)
+    couplings = np.zeros((n + k, n + k))
+    couplings[:n, :n] = random_model(n, J, seed).couplings
+    couplings[:n, n:] = rng.normal(0, W, (n, k))
+    couplings[n:, :n] = couplings[:n, n:].T
+    return bs.IsingModel(couplings, rng.normal(0.1, field, n + k))
+
+
 def random_restricted(n, k, seed=0, scale=0.7):
     """Random weights and fields of both signs."""
     rng = np.random.default_rng(seed)

@@ -1,10 +1,8 @@
 """Couplings and common causes, against the log likelihood with visible and hidden states summed over."""
 
-import itertools
-
 import numpy as np
 import pytest
-from scipy.optimize import approx_fprime, minimize
+from scipy.optimize import approx_fprime
 from scipy.special import logsumexp
 
 import bayesing as bs
@@ -14,82 +12,8 @@ from bayesing.learning.errors import posterior_errors
 from bayesing.learning.newton import Metric, slopes
 from bayesing.learning.phases import Data, Free, blank, summed_out
 
-from samples import draw_exactly, in_turn, random_model, states, stats, without_noise
-
-
-def joint(n, k, seed=0, J=0.6, W=0.8, field=0.4):
-    """A random model of n spins and k hidden units, which are not coupled to each other."""
-    rng = np.random.default_rng(seed)
-    couplings = np.zeros((n + k, n + k))
-    couplings[:n, :n] = random_model(n, J, seed).couplings
-    couplings[:n, n:] = rng.normal(0, W, (n, k))
-    couplings[n:, :n] = couplings[:n, n:].T
-    return bs.IsingModel(couplings, rng.normal(0.1, field, n + k))
-
-
-class JointPosterior:
-    """Of spins of which the last k are hidden; couplings i < j that may be there, and then fields, as one vector.
-
-    h_i + sum_j J_ij d_j has the prior N(beta_i, 1) of a spin that is seen, and N(0, 10) of a hidden one.
-    """
-
-    def __init__(self, X, d, lam):
-        self.X, self.d, self.n, self.k = X, np.asarray(d, float), len(d), len(d) - X.shape[1]
-        seen = X.shape[1]
-        self.pairs = [(i, j) for i, j in itertools.combinations(range(self.n), 2) if i < seen]
-        self.lam = np.array([lam[i, j] for i, j in self.pairs])
-        self.states = states(self.n)
-        counts = (X != 0).sum(axis=0)
-        m = X.sum(axis=0) / (counts + 1)
-        self.middle = np.append(np.arctanh(m) - m, np.zeros(self.k))
-        self.precision = np.append(np.ones(seen), np.full(self.k, 0.1))
-        self.fits = np.array([((row == 0) | (self.states[:, :seen] == row)).all(axis=1) for row in X])
-
-    def pack(self, J, h):
-        return np.append([J[pair] for pair in self.pairs], h)
-
-    def unpack(self, theta):
-        J = np.zeros((self.n, self.n))
-        for (i, j), value in zip(self.pairs, theta, strict=False):
-            J[i, j] = J[j, i] = value
-        return J, theta[-self.n :]
-
-    def exponents(self, theta):
-        J, h = self.unpack(theta)
-        return self.states @ h + np.einsum("si,ij,sj->s", self.states, J, self.states) / 2
-
-    def log_likelihood(self, theta):
-        found = self.exponents(theta)
-        shown = logsumexp(np.where(self.fits, found, -np.inf), axis=1)
-        return shown.sum() - len(self.X) * logsumexp(found)
-
-    def log_posterior(self, theta):
-        J, h = self.unpack(theta)
-        off = h + J @ self.d - self.middle
-        return self.log_likelihood(theta) - self.lam @ theta[: -self.n] ** 2 / 2 - self.precision @ off**2 / 2
-
-    def fisher(self, theta):
-        """N times that of the spins that are seen: covariances of the features given these, over all states."""
-        J, h = self.unpack(theta)
-        p = np.exp(self.exponents(theta) - logsumexp(self.exponents(theta)))
-        s = self.states
-        features = np.column_stack([s[:, i] * s[:, j] for i, j in self.pairs] + [s])
-        total, means = 0.0, p @ features
-        seen = s[:, : self.n - self.k]
-        for state in np.unique(seen, axis=0):
-            some = (seen == state).all(axis=1)
-            mean = p[some] @ features[some] / p[some].sum()
-            total = total + p[some].sum() * np.outer(mean - means, mean - means)
-        return len(self.X) * total
-
-    def prior(self):
-        """The precision matrix of the prior."""
-        b = np.array([h + J @ self.d for J, h in (self.unpack(unit) for unit in np.eye(len(self.pairs) + self.n))])
-        return np.diag(np.append(self.lam, np.zeros(self.n))) + (b * self.precision) @ b.T
-
-    def mode(self, start):
-        options = {"gtol": 1e-4, "maxiter": 2000}
-        return minimize(lambda x: -self.log_posterior(x), start, options=options, method="BFGS").x
+from samples import draw_exactly, in_turn, joint_model, random_model, stats, without_noise
+from slow import JointPosterior
 
 
 def free_of(model, d, k, A=400_000):
@@ -110,12 +34,14 @@ def matrix_of_lam(n, k, gamma, units, n_spins):
 @pytest.mark.parametrize(("n", "k"), [(4, 2), (5, 1), (3, 0)])
 def test_slopes_are_those_of_all_visible_and_hidden_states(n, k):
     """Complete rows: nothing is random, but for the rounding of samples without noise."""
-    model = joint(n, k, seed=3)
-    X = draw_exactly(joint(n, k, seed=8), 150, np.random.default_rng(1)).astype(np.int8)[:, :n]
+    model = joint_model(n, k, seed=3)
+    X = draw_exactly(joint_model(n, k, seed=8), 150, np.random.default_rng(1)).astype(np.int8)[:, :n]
     source = Clamped(X, np.random.SeedSequence(0), np.linspace(-0.3, 0.4, k))
     lam = matrix_of_lam(n, k, 0.7, [0.5, 2.0][:k], n)
     data, _ = source.look(model.couplings, model.fields, in_turn)
-    G, g = slopes(data, free_of(model, source.d, k), model.couplings, model.fields + model.couplings @ source.d, lam)
+    G, g = slopes(
+        data, free_of(model, source.d, k), model.couplings, model.fields + model.couplings @ source.d, lam
+    )
     exact = JointPosterior(X, source.d, lam)
     theta = exact.pack(model.couplings, model.fields)
 
@@ -131,7 +57,7 @@ def test_slopes_are_those_of_all_visible_and_hidden_states(n, k):
 
 def test_a_hidden_unit_that_nothing_moves_has_no_slopes():
     """W = 0, c = 0: by symmetry, and the slopes of the spins are those without it."""
-    X = draw_exactly(joint(5, 1, seed=8), 150, np.random.default_rng(1)).astype(np.int8)[:, :5]
+    X = draw_exactly(joint_model(5, 1, seed=8), 150, np.random.default_rng(1)).astype(np.int8)[:, :5]
     model = random_model(5, 0.5, seed=2)
     padded = bs.IsingModel(np.pad(model.couplings, (0, 1)), np.append(model.fields, 0.0))
     with_unit, without = (
@@ -140,14 +66,16 @@ def test_a_hidden_unit_that_nothing_moves_has_no_slopes():
     found = []
     for source, at, k in ((with_unit, padded, 1), (without, model, 0)):
         data, _ = source.look(at.couplings, at.fields, in_turn)
-        found.append(slopes(data, free_of(at, source.d, k), at.couplings, at.fields + at.couplings @ source.d, 3.0))
+        found.append(
+            slopes(data, free_of(at, source.d, k), at.couplings, at.fields + at.couplings @ source.d, 3.0)
+        )
     (G, g), (G0, g0) = found
     assert G[:5, :5] == pytest.approx(G0, abs=0.02) and g[:5] == pytest.approx(g0, abs=0.02)
     assert not G[5].any() and g[5] == 0
 
 
 def test_means_of_hidden_units_take_their_place():
-    model = joint(4, 2, seed=5)
+    model = joint_model(4, 2, seed=5)
     spins = without_noise(model, 500).T.astype(np.float32)
     found = summed_out(spins.copy(), model.couplings, model.fields, 2)
     assert (found[:4] == spins[:4]).all()
@@ -170,7 +98,7 @@ def test_where_there_is_no_pair():
 
 def test_order_and_signs_of_hidden_units_do_not_matter():
     """Slopes and what the data lose go along with them."""
-    model = joint(4, 2, seed=3)
+    model = joint_model(4, 2, seed=3)
     X = draw_exactly(model, 80, np.random.default_rng(1)).astype(np.int8)[:, :4]
     order, sign = np.array([0, 1, 2, 3, 5, 4]), np.array([1, 1, 1, 1, -1, 1.0])
     J, h = model.couplings, model.fields
@@ -182,7 +110,12 @@ def test_order_and_signs_of_hidden_units_do_not_matter():
         data, _ = source.look(at.couplings, at.fields, in_turn)
         free = free_of(at, source.d, 2)
         metric = Metric(free, data.N, np.full((6, 6), 5.0), None, 2)
-        found.append((*slopes(data, free, at.couplings, at.fields, 5.0), *posterior_errors(data, free, metric, in_turn)))
+        found.append(
+            (
+                *slopes(data, free, at.couplings, at.fields, 5.0),
+                *posterior_errors(data, free, metric, in_turn),
+            )
+        )
     (G, g, errors, of_fields), (G2, g2, errors2, of_fields2) = found
     assert G2 == pytest.approx(G[np.ix_(order, order)] * np.outer(sign, sign), abs=0.02)
     assert g2 == pytest.approx(g[order] * sign, abs=0.02)
@@ -197,7 +130,7 @@ def test_order_and_signs_of_hidden_units_do_not_matter():
 def test_errors_are_those_of_the_fisher_matrix(share):
     """Of the spins that are seen; where cells are missing, of what is there."""
     n, k, N, lam = 4, 2, 300, matrix_of_lam(4, 2, 0.8, [1.5, 0.6], 4)
-    model = joint(n, k, seed=3)
+    model = joint_model(n, k, seed=3)
     X = draw_exactly(model, N, np.random.default_rng(1)).astype(np.int8)[:, :n]
     X[np.random.default_rng(2).random(X.shape) < share] = 0
     X = X[(X != 0).any(axis=1)]
@@ -208,13 +141,7 @@ def test_errors_are_those_of_the_fisher_matrix(share):
     J, h = posterior_errors(data, free, metric, in_turn)
     exact = JointPosterior(X, source.d, lam)
     theta = exact.pack(model.couplings, model.fields)
-    curvature = exact.fisher(theta)
-    if share:  # less the covariances of the features, with means of hidden units, given what each row shows
-        s = summed_out(exact.states.T.astype(np.float32), model.couplings, model.fields, k).T.astype(float)
-        features = np.column_stack([s[:, i] * s[:, j] for i, j in exact.pairs] + [s])
-        weights = np.where(exact.fits, np.exp(exact.exponents(theta)), 0.0)
-        for p in weights / weights.sum(axis=1, keepdims=True):
-            curvature = curvature - ((features.T * p) @ features - np.outer(p @ features, p @ features))
+    curvature = exact.fisher(theta) - exact.lost(theta)
     expected = np.sqrt(np.diag(np.linalg.inv(curvature + exact.prior())))
     off = np.abs(np.log(exact.pack(J, h) / expected))
     assert off.mean() < (0.03 if share else 0.003) and off.max() < (0.12 if share else 0.02)
@@ -225,7 +152,7 @@ def test_errors_are_those_of_the_fisher_matrix(share):
 
 
 def learner(n=5, units=(0.5, 2.0), gamma=0.4, seed=0):
-    model = joint(n, len(units), seed=3)
+    model = joint_model(n, len(units), seed=3)
     X = draw_exactly(model, 200, np.random.default_rng(1)).astype(np.int8)[:, :n]
     source = Clamped(X, np.random.SeedSequence(seed), np.zeros(len(units)))
     start = (model.couplings, model.fields)
@@ -239,7 +166,10 @@ def test_precisions_of_all_couplings():
     assert (lam == lam.T).all()
     metric = Metric(found.look().free, 200, lam, None, 2)
     P = metric.V**2
-    expected = [[sum(P[i, a] * P[j, b] * lam[i, j] for i in range(7) for j in range(7)) for b in range(7)] for a in range(7)]
+    expected = [
+        [sum(P[i, a] * P[j, b] * lam[i, j] for i in range(7) for j in range(7)) for b in range(7)]
+        for a in range(7)
+    ]
     assert 1 / metric.K - 200 * metric.W == pytest.approx(np.array(expected))
 
 
@@ -278,7 +208,9 @@ def test_variances_are_corrected_by_the_whole_curvature():
     found = learner()
     metric = Metric(found.look().free, 200, found.lam, None, 2)
     found.correct(metric)
-    errors, _ = posterior_errors(found.data, free_of(bs.IsingModel(found.J, found.h), found.data.d, 2), metric, in_turn)
+    errors, _ = posterior_errors(
+        found.data, free_of(bs.IsingModel(found.J, found.h), found.data.d, 2), metric, in_turn
+    )
     rough = metric.variances(found.data.d)[0]
     i, j = np.triu_indices(5, 1)
     expected = [np.mean(errors[i, j] ** 2) / np.mean(rough[i, j])]
@@ -293,7 +225,7 @@ def test_variances_are_corrected_by_the_whole_curvature():
 @pytest.fixture(scope="module")
 def found():
     """Five spins and a unit, 600 samples."""
-    model = joint(5, 1, seed=11, J=0.3, W=1.0)
+    model = joint_model(5, 1, seed=11, J=0.3, W=1.0)
     X = draw_exactly(model, 600, np.random.default_rng(2)).astype(np.int8)[:, :5]
     return X, find_causes(stats(X), 1, 0.3, 5, np.random.SeedSequence(0), in_turn)
 
@@ -327,7 +259,7 @@ def test_exponents_are_what_the_likelihood_has_beside_ln_z(found):
 
 def test_rows_that_show_nothing_change_nothing():
     """Nor those that show constant spins alone, of which nothing is left where these are left out."""
-    model = joint(5, 1, seed=11, J=0.3, W=1.0)
+    model = joint_model(5, 1, seed=11, J=0.3, W=1.0)
     X = draw_exactly(model, 120, np.random.default_rng(2)).astype(float)[:, :5]
     X[np.random.default_rng(3).random(X.shape) < 0.1] = np.nan
     constant = np.column_stack([X, np.ones(120)])

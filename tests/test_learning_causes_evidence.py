@@ -16,11 +16,13 @@ from bayesing.learning.causes_evidence import (
     log_partition_difference,
     matched,
 )
+from bayesing.learning.clamped import Clamped
 from bayesing.learning.mode import Mode
 from bayesing.learning.phases import Data
-from test_learning_causes import JointPosterior, joint
+from bayesing.sampling.missing import padded, shown
 
-from samples import draw_exactly, in_turn, random_model, stats
+from samples import draw_exactly, in_turn, joint_model, random_model, stats
+from slow import JointPosterior
 
 SEED = np.random.SeedSequence(0)
 
@@ -63,7 +65,7 @@ def test_the_same_model_has_the_same_ln_z():
 def test_units_are_put_into_the_order_and_given_the_signs_of_others():
     n, rng = 6, np.random.default_rng(0)
     W, c = rng.normal(size=(n, 3)), rng.normal(size=3)
-    a = joint(n, 2, seed=4)
+    a = joint_model(n, 2, seed=4)
     Ja = a.couplings.copy()
     Ja[:n, n:], Ja[n:, :n] = W[:, :2], W[:, :2].T
     Jb = np.zeros((n + 3, n + 3))
@@ -87,7 +89,7 @@ def test_units_are_put_into_the_order_and_given_the_signs_of_others():
 @pytest.fixture(scope="module")
 def fits():
     """Six spins and a unit, 800 samples: machines without a unit and with one, found with a given gamma."""
-    model = joint(6, 1, seed=11, J=0.3, W=0.9)
+    model = joint_model(6, 1, seed=11, J=0.3, W=0.9)
     X = draw_exactly(model, 800, np.random.default_rng(2)).astype(np.int8)[:, :6]
     seeds = np.random.SeedSequence(0).spawn(2)
     return X, [find_causes(stats(X), k, 0.3, 6, seeds[k], in_turn) for k in (0, 1)]
@@ -98,7 +100,7 @@ def exact_evidence(X, causes):
     exact = JointPosterior(X, causes.data.d, causes.lam)
     theta = exact.pack(causes.mode.J, causes.mode.h)
     log_partition = len(X) * logsumexp(exact.exponents(theta))
-    H, prior = exact.fisher(theta) + exact.prior(), exact.prior()
+    H, prior = exact.fisher(theta) - exact.lost(theta) + exact.prior(), exact.prior()
     log_det = np.linalg.slogdet(H)[1] - np.linalg.slogdet(prior)[1]
     k = causes.data.hidden
     symmetries = math.log(2**k * math.factorial(k))
@@ -111,6 +113,23 @@ def test_the_evidence_but_its_partition_function(fits, k):
     X, found = fits
     expected, _ = exact_evidence(X, found[k])
     assert log_evidence_but_partition(found[k], SEED, in_turn) == pytest.approx(expected, abs=0.25)
+
+
+@pytest.mark.parametrize("k", [0, 1])
+def test_missing_cells_take_some_of_the_curvature(fits, k):
+    """At the mode of complete rows: exponents and determinant are those of what is there."""
+    X, found = fits[0].copy(), fits[1][k]
+    X[np.random.default_rng(5).random(X.shape) < 0.3] = 0
+    X = X[X.any(axis=1)]
+    J, h = found.mode.J, found.mode.h
+    data = Clamped(X, SEED, found.data.d[6:]).averaged(J, h, in_turn)
+    causes = replace(
+        found, data=data, exponents=float(shown(bs.IsingModel(J, h), padded(X, 6 + k)).log_weights.sum())
+    )
+    expected, _ = exact_evidence(X, causes)
+    assert log_evidence_but_partition(causes, SEED, in_turn) == pytest.approx(expected, abs=0.6)
+    whole = log_evidence_but_partition(replace(causes, data=replace(data, lost=None)), SEED, in_turn)
+    assert whole < expected - 3
 
 
 def test_the_determinant_of_the_curvature(monkeypatch):
@@ -164,7 +183,9 @@ def test_order_and_signs_of_units_do_not_change_the_evidence(fits):
     other = replace(
         one,
         mode=replace(mode, J=mode.J * np.outer(sign, sign), h=mode.h * sign),
-        data=replace(one.data, d=one.data.d * sign, C=one.data.C * np.outer(sign, sign), shift=one.data.shift * sign),
+        data=replace(
+            one.data, d=one.data.d * sign, C=one.data.C * np.outer(sign, sign), shift=one.data.shift * sign
+        ),
     )
     a, b = (gain(zero, each, SEED, in_turn) for each in (one, other))
     assert a.value == pytest.approx(b.value, abs=4 * a.error + 0.3)

@@ -12,7 +12,9 @@ from samples import draw_exactly, in_turn, random_model, stats
 from slow import given, moments_given
 
 MODEL = random_model(6, 1.5, seed=2, field=0.6)
-OTHER = random_model(6, 1.2, seed=5, field=0.5)  # another one: averages are to be those of the model looked at
+OTHER = random_model(
+    6, 1.2, seed=5, field=0.5
+)  # another one: averages are to be those of the model looked at
 
 
 def gappy(model, N, share, seed=0, hidden=0):
@@ -215,7 +217,9 @@ def test_pairs_of_several_looks_are_joined():
     V = np.eye(6)
     for joined, used in ((every, parts), (some, parts[1:])):
         for k in (0, 1):
-            assert joined.fourth(V)[k] == pytest.approx(np.mean([part.fourth(V)[k] for part in used], axis=0), abs=1e-6)
+            assert joined.fourth(V)[k] == pytest.approx(
+                np.mean([part.fourth(V)[k] for part in used], axis=0), abs=1e-6
+            )
     assert found.averaged(MODEL.couplings, MODEL.fields, in_turn).lost.first.shape == (6, 8 * B)
 
 
@@ -285,5 +289,3 @@ def test_rows_are_completed_as_the_chains_have_them():
     for spins in whole:
         assert (np.abs(spins) == 1).all() and (spins[order != 0] == order[order != 0]).all()
     assert (whole[0] != whole[1]).any()
-
-

@@ -135,7 +135,9 @@ def test_more_that_seems_lost_than_there_is():
     curvature = np.array([[2.0, 0.5], [0.5, 1.0]])
     lost = np.array([[1.0, 0.2], [0.2, 0.5]])
     assert errors._inverse(curvature, lost) == pytest.approx(np.linalg.inv(curvature - lost))
-    assert errors._inverse(curvature, 2.1 * lost) == pytest.approx(np.linalg.inv(curvature - 0.8 * 2.1 * lost))
+    assert errors._inverse(curvature, 2.1 * lost) == pytest.approx(
+        np.linalg.inv(curvature - 0.8 * 2.1 * lost)
+    )
     assert errors._inverse(curvature, 100 * lost) == pytest.approx(np.linalg.inv(curvature))
 
 

@@ -76,7 +76,9 @@ def test_many_missing_cells_are_annealed(monkeypatch):
 
 def test_hidden_units_are_columns_that_are_missing_in_every_row():
     X = rows(MODEL, 9, 0.3)[:, :5]
-    assert (padded(X, 7)[:, :5] == X).all() and not padded(X, 7)[:, 5:].any() and padded(X, 5).shape == X.shape
+    assert (
+        (padded(X, 7)[:, :5] == X).all() and not padded(X, 7)[:, 5:].any() and padded(X, 5).shape == X.shape
+    )
     assert shown(MODEL, padded(X, 7)).log_weights == pytest.approx(exact(MODEL, padded(X, 7))[0])
 
 
@@ -104,7 +106,10 @@ def test_filled_cells_have_the_mean_of_their_spin():
     drawn = np.where(there, np.nan, whole.spins())
     error = np.sqrt((1 - gaps.magnetisations**2) / (~there).sum(axis=0))
     assert np.abs((np.nanmean(drawn, axis=0) - gaps.magnetisations) / error).max() < 3.5
-    pairs = [np.nanmean(drawn[:, i] * drawn[:, j]) - np.prod(gaps.magnetisations[[i, j]]) for i, j in [(0, 1), (2, 5)]]
+    pairs = [
+        np.nanmean(drawn[:, i] * drawn[:, j]) - np.prod(gaps.magnetisations[[i, j]])
+        for i, j in [(0, 1), (2, 5)]
+    ]
     assert np.abs(pairs).max() < 4 / np.sqrt(0.16 * 4000)
 
 
