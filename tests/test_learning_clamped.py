@@ -65,7 +65,7 @@ def exact_data(model, X, d, k=0):
 
 
 def assert_within_errors(halves, name, exact, least):
-    """Averages of chains, of either half, within their standard errors; these are not large enough to hide a factor 2."""
+    """Averages of chains, of either half, within their standard errors, which are below ``least``."""
     values = np.array([getattr(data, name) for data in halves])
     error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
     off = values.mean(axis=0) - exact
@@ -95,7 +95,7 @@ def test_halves_are_of_different_chains_and_averages_of_many_looks():
     assert np.abs(a.C - b.C).max() > 1e-4 and a.lost is b.lost
     both = Data.both(a, b)
     assert both.C == pytest.approx((a.C + b.C) / 2) and both.shift == pytest.approx((a.shift + b.shift) / 2)
-    shift, C = exact_data(MODEL, X, found.d)
+    _, C = exact_data(MODEL, X, found.d)
     single = np.std([look.C - C for pair in looks_at(found, MODEL, 6) for look in pair])
     averaged = np.std([found.averaged(MODEL.couplings, MODEL.fields, in_turn).C - C for _ in range(3)])
     assert averaged < 0.5 * single  # of 16 times as many

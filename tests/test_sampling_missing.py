@@ -1,5 +1,7 @@
 """Rows with missing cells under a model, against the sum over all of their states."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -129,6 +131,6 @@ def test_conditionals_of_the_cells_that_are_there():
 def test_columns_of_missing_cells():
     X = rows(MODEL, 30, 0.5)
     starts, cells = cells_of(X)
-    assert [cells[a:b].tolist() for a, b in zip(starts, starts[1:], strict=False)] == [
+    assert [cells[a:b].tolist() for a, b in itertools.pairwise(starts)] == [
         np.flatnonzero(row == 0).tolist() for row in X
     ]

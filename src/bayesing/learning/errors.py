@@ -64,8 +64,8 @@ def _inverse(curvature: Array, lost: Array) -> Array:
     return np.asarray(scipy.linalg.cho_solve(factor_of_left(curvature, lost), np.eye(len(curvature))))
 
 
-def factor_of_left(curvature: Array, lost: Array) -> tuple[Array, bool]:
-    """The Cholesky factor of what is left of a curvature, whose upper triangle is looked at."""
+def factor_of_left(curvature: Array, lost: Array) -> Any:
+    """The Cholesky factor of what is left of a curvature, whose upper triangle is looked at, for ``cho_solve``."""
     share = 1.0
     while share > _LEAST_SHARE:
         try:

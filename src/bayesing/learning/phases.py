@@ -195,7 +195,7 @@ class Lost:
         first, second = (
             np.concatenate([getattr(part, name) for part in used], axis=1) for name in ("first", "second")
         )
-        return cls(first, second, last.centre, last.share, last.copies)
+        return cls(first, second, last.centre.astype(np.float64), last.share, last.copies)
 
     def fourth(self, V: Array) -> tuple[Array, Array]:
         """What is lost of Var(y_k y_l), y = V^T z, half of it for k = l; and of Var(y_k)."""
