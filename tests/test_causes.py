@@ -257,5 +257,5 @@ def test_wrong_parameters(parameters, message):
 
 def test_too_many_spins_for_the_evidence():
     spins = np.random.default_rng(0).choice([-1, 1], (60, 110))
-    with pytest.raises(InputError, match="up to about 95 spins: found 110 that vary.*n_hidden=1"):
+    with pytest.raises(InputError, match=r"up to about 95 spins: found 110 that vary.*n_hidden=1"):
         bs.BoltzmannMachine(n_hidden="auto").fit(spins)

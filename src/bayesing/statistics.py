@@ -89,8 +89,8 @@ class SpinStatistics:
     ) -> SpinStatistics:
         """Of an array, a data frame, a :class:`SpinData`, or of statistics, which are returned as they are.
 
-        NaN, None and the like are missing cells. Rows in which all cells are missing say nothing and are left out, unless
-        ``keep_empty``.
+        NaN, None and the like are missing cells. Rows in which all cells are missing say nothing. They are left out,
+        unless ``keep_empty``.
         """
         if isinstance(X, SpinStatistics):
             return X
