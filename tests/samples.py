@@ -60,6 +60,16 @@ def random_model(n, J, seed=0, field=0.4):
     return bs.IsingModel(couplings + couplings.T, rng.normal(0.1, field, n))
 
 
+def joint_model(n, k, seed=0, J=0.6, W=0.8, field=0.4):
+    """A random model of n spins and k hidden units, which are not coupled to each other."""
+    rng = np.random.default_rng(seed)
+    couplings = np.zeros((n + k, n + k))
+    couplings[:n, :n] = random_model(n, J, seed).couplings
+    couplings[:n, n:] = rng.normal(0, W, (n, k))
+    couplings[n:, :n] = couplings[:n, n:].T
+    return bs.IsingModel(couplings, rng.normal(0.1, field, n + k))
+
+
 def random_restricted(n, k, seed=0, scale=0.7):
     """Random weights and fields of both signs."""
     rng = np.random.default_rng(seed)
@@ -114,3 +124,11 @@ def without_noise(model, A, seed=0):
 
 FREE = (2 * np.random.default_rng(0).integers(0, 2, (50, 20)) - 1).astype(np.int8)  # spins whose gamma is 0
 ENDLESS = np.array([[1, 1, -1, -1], [1, -1, 1, -1]], np.int8)  # two samples: the evidence has no maximum
+
+
+def from_restricted(data, k, gamma, n_spins, seed, run):
+    """Couplings and k common causes, from the start of a restricted machine."""
+    from bayesing.learning.causes import find_causes, restricted_start
+
+    first, second = seed.spawn(2)
+    return find_causes(data, restricted_start(data, k, first), gamma, n_spins, second, run)

@@ -278,25 +278,134 @@ class ObservedPosterior(Posterior):
         m = X.sum(axis=0) / (counts + 1)
         self.prior_mode = np.append(np.zeros(pairs), np.arctanh(m) - m)
         spins = np.array(list(product([-1, 1], repeat=n)))
-        self.fits = [self.states[((row == 0) | (spins == row)).all(axis=1)] for row in X]
+        fits = ((X[:, None] == 0) | (X[:, None] == spins)).all(axis=2)  # rows and states
+        self.forbidden = np.where(fits, 0.0, -np.inf)
 
     def smooth(self, theta):
         """For one theta."""
-        shown = sum(logsumexp(states @ theta) for states in self.fits)
+        shown = logsumexp(self.states @ theta + self.forbidden, axis=1).sum()
         off = theta - self.prior_mode
         return shown - self.N * logsumexp(self.states @ theta) - off @ self.precision @ off / 2
 
-    def _rows(self, theta):
-        """Means and covariances of the features of each row, given what it shows."""
-        for states in self.fits:
-            p = np.exp(states @ theta - logsumexp(states @ theta))
-            mean = p @ states
-            yield mean, (states.T * p) @ states - np.outer(mean, mean)
+    def _given(self, theta):
+        """Probabilities of all states given what each row shows."""
+        exponents = self.states @ theta + self.forbidden
+        return np.exp(exponents - logsumexp(exponents, axis=1, keepdims=True))
 
     def slope(self, theta):
-        shown = sum(mean for mean, _ in self._rows(theta))
+        shown = (self._given(theta) @ self.states).sum(axis=0)
         model = self.N * self.probabilities(theta) @ self.states
         return shown - model - self.precision @ (theta - self.prior_mode)
 
     def curvature(self, theta):
-        return super().curvature(theta) - sum(covariance for _, covariance in self._rows(theta))
+        p = self._given(theta)
+        means = p @ self.states
+        lost = (self.states.T * p.sum(axis=0)) @ self.states - means.T @ means
+        return super().curvature(theta) - lost
+
+
+class JointPosterior:
+    """Of spins of which the last k are hidden; couplings i < j that may be there, and then fields, as one vector.
+
+    h_i + sum_j J_ij d_j has the prior N(beta_i, 1) of a spin that is seen, and N(0, 10) of a hidden one.
+    """
+
+    def __init__(self, X, d, lam):
+        self.X, self.d, self.n, self.k = X, np.asarray(d, float), len(d), len(d) - X.shape[1]
+        seen = X.shape[1]
+        self.pairs = [(i, j) for i, j in combinations(range(self.n), 2) if i < seen]
+        self.lam = np.array([lam[i, j] for i, j in self.pairs])
+        self.states = np.array(list(product([-1.0, 1.0], repeat=self.n)))
+        counts = (X != 0).sum(axis=0)
+        m = X.sum(axis=0) / (counts + 1)
+        self.middle = np.append(np.arctanh(m) - m, np.zeros(self.k))
+        self.precision = np.append(np.ones(seen), np.full(self.k, 0.1))
+        self.fits = np.array([((row == 0) | (self.states[:, :seen] == row)).all(axis=1) for row in X])
+
+    def pack(self, J, h):
+        return np.append([J[pair] for pair in self.pairs], h)
+
+    def unpack(self, theta):
+        J = np.zeros((self.n, self.n))
+        for (i, j), value in zip(self.pairs, theta, strict=False):
+            J[i, j] = J[j, i] = value
+        return J, theta[-self.n :]
+
+    def exponents(self, theta):
+        J, h = self.unpack(theta)
+        return self.states @ h + np.einsum("si,ij,sj->s", self.states, J, self.states) / 2
+
+    def log_likelihood(self, theta):
+        found = self.exponents(theta)
+        shown = logsumexp(np.where(self.fits, found, -np.inf), axis=1)
+        return shown.sum() - len(self.X) * logsumexp(found)
+
+    def log_posterior(self, theta):
+        J, h = self.unpack(theta)
+        off = h + J @ self.d - self.middle
+        return self.log_likelihood(theta) - self.lam @ theta[: -self.n] ** 2 / 2 - self.precision @ off**2 / 2
+
+    def fisher(self, theta):
+        """N times that of the spins that are seen: covariances of the features given these, over all states."""
+        p = np.exp(self.exponents(theta) - logsumexp(self.exponents(theta)))
+        s = self.states
+        features = np.column_stack([s[:, i] * s[:, j] for i, j in self.pairs] + [s])
+        total, means = 0.0, p @ features
+        seen = s[:, : self.n - self.k]
+        for state in np.unique(seen, axis=0):
+            some = (seen == state).all(axis=1)
+            mean = p[some] @ features[some] / p[some].sum()
+            total = total + p[some].sum() * np.outer(mean - means, mean - means)
+        return len(self.X) * total
+
+    def lost(self, theta):
+        """Covariances of the features, with the means of hidden units, given what each row shows."""
+        J, h = self.unpack(theta)
+        s, seen = self.states.copy(), self.n - self.k
+        s[:, seen:] = np.tanh(s @ J[:, seen:] + h[seen:])  # hidden units are not coupled to each other
+        features = np.column_stack([s[:, i] * s[:, j] for i, j in self.pairs] + [s])
+        weights = np.where(self.fits, np.exp(self.exponents(theta)), 0.0)
+        p = weights / weights.sum(axis=1, keepdims=True)
+        means = p @ features
+        return (features.T * p.sum(axis=0)) @ features - means.T @ means
+
+    def prior(self):
+        """The precision matrix of the prior."""
+        b = np.array(
+            [h + J @ self.d for J, h in (self.unpack(unit) for unit in np.eye(len(self.pairs) + self.n))]
+        )
+        return np.diag(np.append(self.lam, np.zeros(self.n))) + (b * self.precision) @ b.T
+
+    def mode(self, start):
+        options = {"gtol": 1e-4, "maxiter": 2000}
+        return minimize(lambda x: -self.log_posterior(x), start, options=options, method="BFGS").x
+
+
+# Rows with missing cells under a model, state by state
+
+
+def states_of(row):
+    """All states that a row may be, cells that are missing (0) being anything."""
+    return np.array(list(product(*[[-1, 1] if cell == 0 else [int(cell)] for cell in row])), float)
+
+
+def exponents(model, states):
+    """h_i s_i and J_ij s_i s_j added up, pair by pair."""
+    n = model.n_spins
+    pairs = [(i, j, model.couplings[i, j]) for i, j in combinations(range(n), 2)]
+    return np.array([model.fields @ s + sum(J * s[i] * s[j] for i, j, J in pairs) for s in states])
+
+
+def given(model, row):
+    """These states, their probabilities, and the logarithm of the sum of their weights."""
+    states = states_of(row)
+    found = exponents(model, states)
+    total = logsumexp(found)
+    return states, np.exp(found - total), total
+
+
+def moments_given(model, X):
+    """Sums over rows of the averages of s_i and s_i s_j, given what each row shows."""
+    found = [given(model, row)[:2] for row in X]
+    means = sum(p @ states for states, p in found)
+    return means, sum((states.T * p) @ states for states, p in found)

@@ -41,10 +41,10 @@ class SpinEstimator(BaseEstimator):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def _meet_again(self, X: Any) -> SpinStatistics:
-        """Data to look at after the fit, which must have the same columns."""
+    def _meet_again(self, X: Any, keep_empty: bool = False) -> SpinStatistics:
+        """Data to look at after the fit, which must have the same columns; rows that show nothing may be kept."""
         check_is_fitted(self)
-        data = SpinStatistics.of(X, min_samples=1)
+        data = SpinStatistics.of(X, min_samples=1, keep_empty=keep_empty)
         if not _is_ours(X):
             validate_data(self, X, reset=False, skip_check_array=True)
         elif data.n != self.n_features_in_:

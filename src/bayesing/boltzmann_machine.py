@@ -239,7 +239,7 @@ class BoltzmannMachine(MethodEstimator[CouplingAnswer]):
 
         Cells that are there have 0 or 1. Up to 10 missing cells in a row it is exact.
         """
-        data, model = self._meet_again(X), self.model_
+        data, model = self._meet_again(X, keep_empty=True), self.model_
         found = shown(model, padded(data.spins(), model.n_spins), 0 if seed is None else seed)
         return found.up[:, : data.n]
 

@@ -49,6 +49,7 @@ from .arguments import Seed, count, seed_sequence
 from .conditionals import curvature
 from .couplings._sparse import SparseCouplings
 from .couplings.likelihood import LikelihoodCouplings
+from .exceptions import InputError, Setting
 from .generator import sample
 from .inference import CouplingAnswer
 from .ising import IsingModel
@@ -172,6 +173,13 @@ def centrality_of(
 ) -> Centrality:
     """Centralities of couplings that a method found, from the best draws that it has."""
     n_draws = count("n_draws", n_draws, 1)
+    if answer.n_hidden:
+        raise InputError(
+            "centrality is of direct couplings alone, and hidden units act beside them: found "
+            f"{answer.n_hidden} of them. Take ",
+            Setting("n_hidden", 0),
+            ".",
+        )
     model = IsingModel(answer.matrices[0], answer.couplings.fields)
     for_samples, for_draws, for_chains = seed_sequence(seed).spawn(3)
     spins = sample(model, _SAMPLES, seed=for_samples)

@@ -267,6 +267,8 @@ def told_by_evidence(found: Couplings) -> str:
     """How many common causes there are, in words."""
     gains = found.gains if isinstance(found, LikelihoodCouplings | CauseCouplings) else ()
     k = len(found.hidden.fields) if isinstance(found, CauseCouplings) else 0
+    if not gains:  # nor any couplings, whose record has no gains
+        return "no common causes by the evidence"
     last = gains[k] if k < len(gains) else gains[-1]
     return (
         f"{k or 'no'} common cause{'s' * (k != 1)} by the evidence, to which "

@@ -84,10 +84,13 @@ class SpinStatistics:
     absent: PackedSpins | None = field(default=None, repr=False, kw_only=True)
 
     @classmethod
-    def of(cls, X: Any, *, min_samples: int = 2, min_spins: int = 2) -> SpinStatistics:
+    def of(
+        cls, X: Any, *, min_samples: int = 2, min_spins: int = 2, keep_empty: bool = False
+    ) -> SpinStatistics:
         """Of an array, a data frame, a :class:`SpinData`, or of statistics, which are returned as they are.
 
-        NaN, None and the like are missing cells. Rows in which all cells are missing say nothing and are left out.
+        NaN, None and the like are missing cells. Rows in which all cells are missing say nothing. They are left out,
+        unless ``keep_empty``.
         """
         if isinstance(X, SpinStatistics):
             return X
@@ -97,7 +100,7 @@ class SpinStatistics:
         else:
             rows, absent, encoding = pack_spins(X, min_samples=min_samples, min_spins=min_spins)
             names = _names_of(X)
-        if absent is not None:
+        if absent is not None and not keep_empty:
             rows, absent = observed_rows(rows, absent, min_samples)
         return cls(len(rows), rows.n, rows, names=names, encoding=encoding, absent=absent)
 

@@ -38,7 +38,7 @@ from ..priors import xi
 from ..statistics import SpinStatistics
 from ..threads import Run, workers
 from ..types import Array, Heard, Indices
-from ._causes import fit_causes
+from ._causes import CauseCouplings, fit_causes
 from ._method import (
     CouplingMethod,
     CouplingOptions,
@@ -128,6 +128,13 @@ def draws_of(found: Couplings, method: str, prior: str, n_draws: int, seed: Seed
     if prior != _DRAWN:
         needed = Setting("prior", _DRAWN)
         raise InputError("posterior needs ", needed, f", the one prior that it can draw from: found {prior}.")
+    if isinstance(found, CauseCouplings):
+        raise InputError(
+            "posterior cannot draw hidden units together with couplings: found "
+            f"{len(found.hidden.fields)} of them. Take ",
+            Setting("n_hidden", 0),
+            ".",
+        )
     if not isinstance(found, LikelihoodCouplings):
         few = "posterior has nothing to draw: the data show no couplings, gamma = 0. Give a gamma, such as "
         raise InputError(few, Setting("gamma", 0.1), ".")

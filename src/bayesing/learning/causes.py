@@ -139,6 +139,7 @@ def find_causes(
 ) -> Causes:
     """Couplings and common causes of spins that vary, from a start."""
     clamped, search = seed.spawn(2)
+    stats = _without_empty_rows(stats)
     spins, n = stats.spins(), stats.n
     whole = filled(stats).spins() if stats.missing else spins
     centres = np.tanh(whole @ start.J[:n, n:] + start.h[n:]).mean(axis=0)
@@ -149,14 +150,22 @@ def find_causes(
         learner.correct(metric)
         metric, settled = learner.approach(lambda share: None)
     samples = learner.average(metric, None, lambda share: heard(0.6 + 0.4 * share)) if settled else 0.0
-    mode = Mode(learner.J, learner.h, learner.gamma, metric.at(learner.lam), samples, samples > 0)
+    J = (learner.J + learner.J.T) / 2  # equal up to rounding
+    mode = Mode(J, learner.h, learner.gamma, metric.at(learner.lam), samples, samples > 0)
     data = source.averaged(mode.J, mode.h, run)
     exponents = shown(IsingModel(mode.J, mode.h), padded(spins, data.n)).log_weights
     return Causes(mode, data, learner.lam, learner.units, float(exponents.sum()))
 
 
+def _without_empty_rows(stats: SpinStatistics) -> SpinStatistics:
+    """Rows that show nothing of the spins that vary say nothing, but would add ln Z to the exponents."""
+    empty = ~stats.spins().any(axis=1) if stats.missing else np.zeros(1, bool)
+    return stats.take(np.flatnonzero(~empty)) if empty.any() else stats
+
+
 def restricted_start(stats: SpinStatistics, k: int, seed: np.random.SeedSequence) -> Start:
     """A restricted machine, which explains all it can by its units, and J = 0."""
+    stats = _without_empty_rows(stats)
     n, rng = stats.n, np.random.default_rng(seed)
     rows, gamma = Rows.of(filled(stats) if stats.missing else stats), np.full(k, FIRST_GAMMA)
     starts = [held_mode(rows, first_point(rows, k, rng), gamma) for _ in range(_STARTS if k else 1)]

@@ -1,7 +1,7 @@
 r"""How many common causes? The evidence of a Boltzmann machine with k hidden units, step by step in k.
 
 Laplace's approximation of ln P(D | k) is, with the curvature :math:`H = N F + \Lambda` of the log posterior, F the
-Fisher matrix of the spins that are seen and :math:`\Lambda` the precisions of the priors,
+Fisher matrix of the cells that are seen and :math:`\Lambda` the precisions of the priors,
 
 .. math:: \ln P(D, \text{mode}) + \tfrac12 \ln\det\Lambda - \tfrac12 \ln\det H + \ln(2^k k!) .
 
@@ -31,7 +31,7 @@ from ..sampling._gibbs import Single
 from ..threads import Run
 from ..types import Array
 from .causes import Causes
-from .errors import stacked
+from .errors import factor_of_left, lost_curvature, stacked
 from .newton import Pair, slowness
 from .phases import summed_out
 from .population import Population
@@ -89,7 +89,10 @@ def _log_det(
     H = data.N * (square.astype(np.float64) / count - np.triu(np.outer(total, total)) / count**2)
     H[np.diag_indices(p)] += precisions
     distances = np.array([_distance(causes, H, a) for a in range(data.n - data.hidden, data.n)])
-    factor = scipy.linalg.cholesky(H, lower=False, overwrite_a=True, check_finite=False)
+    if data.lost is None:
+        factor = scipy.linalg.cholesky(H, lower=False, overwrite_a=True, check_finite=False)
+    else:
+        factor, _ = factor_of_left(H, data.N * lost_curvature(data.lost, data.pairs, data.d))
     log_det = 2 * float(np.log(np.diag(factor)).sum())
     inverse, _ = scipy.linalg.lapack.dpotri(factor, lower=0, overwrite_c=1)
     used = p - float(precisions @ np.diag(inverse))

@@ -93,7 +93,8 @@ class Clamped:
         """The averages under this model, by all chains, from several looks."""
         looks = [Data.both(*self.look(J, h, run)) for _ in range(_LOOKS if self.B else 1)]
         C, shift = (np.mean([getattr(data, name) for data in looks], axis=0) for name in ("C", "shift"))
-        return replace(looks[-1], C=C, shift=shift)
+        lost = Lost.joined([data.lost for data in looks if data.lost is not None], FISHER)
+        return replace(looks[-1], C=C, shift=shift, lost=lost)
 
     def completed(self, most: int) -> list[Spins]:
         """All rows, the complete ones first, with what is missing as the chains have it, so many times at most."""

@@ -47,7 +47,7 @@ def posterior_errors(
     A = sum(part[:, ::step].shape[1] for part in free.parts)
     mean = sum(total for total, _ in sums) / A
     curvature = data.N * (sum(square for _, square in sums) / A - np.outer(mean, mean))
-    lost = np.zeros_like(curvature) if data.lost is None else data.N * _lost(data.lost, pairs)
+    lost = np.zeros_like(curvature) if data.lost is None else data.N * lost_curvature(data.lost, pairs)
     rows, b = np.arange(len(pairs[0])), np.zeros((len(mean), n))  # b, as a function of couplings and fields
     b[rows, pairs[0]], b[rows, pairs[1]] = data.d[pairs[1]], data.d[pairs[0]]
     b[-n:] = np.eye(n)
@@ -61,23 +61,26 @@ def posterior_errors(
 
 def _inverse(curvature: Array, lost: Array) -> Array:
     """Of what is left of a curvature."""
+    return np.asarray(scipy.linalg.cho_solve(factor_of_left(curvature, lost), np.eye(len(curvature))))
+
+
+def factor_of_left(curvature: Array, lost: Array) -> Any:
+    """The Cholesky factor of what is left of a curvature, whose upper triangle is looked at, for ``cho_solve``."""
     share = 1.0
     while share > _LEAST_SHARE:
         try:
-            factor = scipy.linalg.cho_factor(curvature - share * lost)
+            return scipy.linalg.cho_factor(curvature - share * lost)
         except np.linalg.LinAlgError:
             share *= 0.8
-        else:
-            return np.asarray(scipy.linalg.cho_solve(factor, np.eye(len(curvature))))
-    return np.asarray(scipy.linalg.inv(curvature))
+    return scipy.linalg.cho_factor(curvature)
 
 
-def _lost(lost: Lost, pairs: tuple[Any, Any]) -> Array:
+def lost_curvature(lost: Lost, pairs: tuple[Any, Any], centre: Array | float = 0.0) -> Array:
     """Half the square of the differences of the features of two chains, on average over all rows."""
     size, B = len(pairs[0]) + len(lost.first), lost.first.shape[1]
-    square = np.zeros((size, size))
+    square, d = np.zeros((size, size)), np.broadcast_to(centre, len(lost.first)).astype(np.float32)[:, None]
     for start in range(0, B, _AT_A_TIME):
-        a, b = (stacked(spins[:, start : start + _AT_A_TIME], pairs) for spins in (lost.first, lost.second))
+        a, b = (stacked(s[:, start : start + _AT_A_TIME] - d, pairs) for s in (lost.first, lost.second))
         a -= b
         square += a @ a.T
     square *= lost.share / (2 * B)

@@ -19,6 +19,7 @@ of hidden units have the prior :math:`e_a = c_a + \sum_i W_{ia} d_i \sim N(0, 10
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -183,6 +184,18 @@ class Lost:
     def __init__(self, first: Single, second: Single, d: Array, share: float, copies: int) -> None:
         self.first, self.second, self.share, self.copies = first, second, share, copies
         self.centre = d.astype(np.float32)
+
+    @classmethod
+    def joined(cls, parts: list[Lost], enough: int) -> Lost | None:
+        """All pairs of several looks at the same rows, the last of them first, until there are enough."""
+        if not parts:
+            return None
+        last = parts[-1]
+        used = parts[: -1 - math.ceil(enough / last.first.shape[1]) : -1]
+        first, second = (
+            np.concatenate([getattr(part, name) for part in used], axis=1) for name in ("first", "second")
+        )
+        return cls(first, second, last.centre.astype(np.float64), last.share, last.copies)
 
     def fourth(self, V: Array) -> tuple[Array, Array]:
         """What is lost of Var(y_k y_l), y = V^T z, half of it for k = l; and of Var(y_k)."""
