@@ -341,6 +341,8 @@ def test_couplings_for_machines(tmp_path, monkeypatch):
         "n_edges": len(edges),
         "expected_false_edges": pytest.approx(sum(1 - edge.probability for edge in edges)),
         "strongest": [pytest.approx(edge) for edge in strongest],
+        "hidden": [],
+        "hidden_reason": None,
         "check": {name: pytest.approx(value) for name, value in asdict(bm.check_).items()}
         | {"gain": pytest.approx(bm.check_.gain), "passed": True, "sentence": bm.check_.sentence},
         "certificate": None,

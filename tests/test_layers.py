@@ -26,7 +26,7 @@ ROWS = [
     ["weak", "diagnosis", "words", "check", "choice", "inference"],
     ["_surface", "calibration", "prediction"],
     [
-        *("_estimator", "edges", "centrality", "empirical_bayes", "boltzmann_machine"),
+        *("_estimator", "edges", "loadings", "centrality", "empirical_bayes", "boltzmann_machine"),
         "restricted_boltzmann_machine",
         *("_columns", "_told", "_permutation", "differences", "comparison"),
     ],
@@ -35,7 +35,11 @@ ROWS = [
     ["cli"],
     ["__main__"],
 ]
-LEFT_ONLY = [row for row in ROWS if set(row) & {"spins", "ising", "choice", "calibration", "empirical_bayes"}]
+LEFT_ONLY = [
+    row
+    for row in ROWS
+    if set(row) & {"spins", "ising", "generator", "choice", "calibration", "empirical_bayes"}
+]
 REPORT = [
     *("budget", "request", "watch", "oddities", "intervals", "couplings", "held_out", "analysis"),
     *("format", "answer", "notes", "seen", "sentences", "tables", "drawing", "sketches", "pictures"),

@@ -7,14 +7,14 @@ Every part has a bound on its cost (:mod:`bayesing.report.budget`). What is left
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from ..calibration import Interval
 from ..choice import LARGEST_SPECTRUM
 from ..empirical_bayes import EmpiricalBayes
-from ..exceptions import BayesingWarning
+from ..exceptions import BayesingWarning, Setting
 from ..replica import NEAR
 from ..spectrum import Spectrum
 from . import budget
@@ -67,7 +67,7 @@ class Analysis:
 def analyse(source: Source, choices: Choices, watch: Watch | None = None) -> Analysis:
     """Fit, calibrate, infer couplings and predict; a ValueError says what is wrong with data or choices."""
     watch = watch or Nobody()
-    steps = _Steps(watch)
+    steps = _Steps(watch, choices.speak)
     data = source.data
     n, N = data.n, data.N
     with steps.begun(Step.FIT):
@@ -116,8 +116,9 @@ def _seconds(n: int, N: int, intervals: float, rows: int, hard: bool) -> dict[st
 class _Steps:
     """Steps as they are begun: ``why`` says what the present one leaves out."""
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, watch: Watch, speak: Callable[[Setting], str]) -> None:
         self.watch = watch
+        self.speak = speak
         self.why = ""
         self.caught: list[Caught] = []
         self.left_out: dict[Step, str] = {}
@@ -131,8 +132,8 @@ class _Steps:
             warnings.simplefilter("always", BayesingWarning)
             yield
         for warning in found:
-            if issubclass(warning.category, BayesingWarning):
-                self.caught.append(Caught(step, warning.category, str(warning.message)))
+            if isinstance(warning.message, BayesingWarning):
+                self.caught.append(Caught(step, warning.category, warning.message.worded(self.speak)))
             else:
                 warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
         if self.why:
