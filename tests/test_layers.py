@@ -41,7 +41,8 @@ LEFT_ONLY = [
     if set(row) & {"spins", "ising", "generator", "choice", "calibration", "empirical_bayes"}
 ]
 REPORT = [
-    *("budget", "request", "watch", "oddities", "intervals", "couplings", "held_out", "analysis"),
+    *("budget", "request", "watch", "oddities", "gaps", "intervals", "couplings", "held_out"),
+    "analysis",
     *("format", "answer", "notes", "seen", "sentences", "tables", "drawing", "sketches", "pictures"),
     *("numbers", "page", "write", "from_python"),
 ]

@@ -10,7 +10,7 @@ their row shows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +26,22 @@ from .types import Array
 _CLEAR = 2.0  # standard errors from which a spin is said to belong to a cause
 
 
+def strongest_loadings(loadings: Iterable[Coupling], most: int) -> tuple[Coupling, ...]:
+    """Of each cause, so many of the strongest of more than 2 standard errors; the strongest of all if none is clear."""
+    by_cause: dict[int, list[Coupling]] = {}
+    for each in sorted(loadings, key=lambda each: -abs(each.J)):
+        by_cause.setdefault(each.j, []).append(each)
+    found = []
+    for _, own in sorted(by_cause.items()):
+        found += clear_ones(own)[:most] or own[:1]
+    return tuple(found)
+
+
+def clear_ones(loadings: Iterable[Coupling]) -> list[Coupling]:
+    """Those of more than 2 standard errors."""
+    return [each for each in loadings if abs(each.J) > _CLEAR * each.error]
+
+
 class Cause(NamedTuple):
     """A common cause: its name, how often it is on, its field, and what it loads on, the strongest first."""
 
@@ -37,7 +53,7 @@ class Cause(NamedTuple):
 
     def clear(self, most: int) -> tuple[Coupling, ...]:
         """The strongest loadings of more than 2 standard errors, of which there may be none."""
-        return tuple(each for each in self.loadings if abs(each.J) > _CLEAR * each.error)[:most]
+        return tuple(clear_ones(self.loadings)[:most])
 
 
 def cause_names(k: int, names: Sequence[str]) -> list[str]:

@@ -15,10 +15,13 @@ from ..calibration import Interval
 from ..choice import LARGEST_SPECTRUM
 from ..empirical_bayes import EmpiricalBayes
 from ..exceptions import BayesingWarning, Setting
+from ..inference import check_couplings
+from ..loadings import whole_rows
 from ..replica import NEAR
 from ..spectrum import Spectrum
 from . import budget
 from .couplings import InferredCouplings, couplings_of
+from .gaps import Gaps, gaps_of
 from .held_out import MOST_MODEL_SAMPLES, HeldOut, held_out_of
 from .intervals import interval_of
 from .oddities import Oddities, oddities_of
@@ -46,7 +49,8 @@ class Analysis:
     couplings: InferredCouplings | None
     held_out: HeldOut | None
     oddities: Oddities
-    spectrum: Spectrum | None  # of the correlations; None where it would take long
+    gaps: Gaps | None  # None where no cell is missing
+    spectrum: Spectrum | None  # of the correlations, with missing cells drawn; None where it would take long
     caught: tuple[Caught, ...]
     left_out: dict[Step, str] = field(default_factory=dict)
 
@@ -66,16 +70,17 @@ class Analysis:
 
 def analyse(source: Source, choices: Choices, watch: Watch | None = None) -> Analysis:
     """Fit, calibrate, infer couplings and predict; a ValueError says what is wrong with data or choices."""
+    check_couplings(choices.couplings_method, choices.prior, "auto", choices.n_hidden)
     watch = watch or Nobody()
     steps = _Steps(watch, choices.speak)
     data = source.data
     n, N = data.n, data.N
     with steps.begun(Step.FIT):
         affordable = min(n, N) <= LARGEST_SPECTRUM
-        if affordable:
+        if affordable and not data.missing:
             _ = data.eigenvectors  # of which couplings are made: one decomposition serves all
         eb = EmpiricalBayes(choices.method, choices.strength_prior, random_state=choices.seed).fit(data)
-        spectrum = data.spectrum if affordable else None
+        spectrum = data.spectrum if affordable and not data.missing else None
         oddities = oddities_of(data, choices.seed)
     distance = eb.diagnosis_.distance
     hard, rows = distance < NEAR, budget.rows_for_couplings(n, N)
@@ -86,6 +91,10 @@ def analyse(source: Source, choices: Choices, watch: Watch | None = None) -> Ana
         interval, steps.why = interval_of(eb, choices, simulations, watch)
     with steps.begun(Step.COUPLINGS):
         couplings, steps.why = couplings_of(source, choices, rows)
+        if data.missing and affordable and couplings:
+            spectrum = whole_rows(couplings.machine.answer_, data, choices.seed).spectrum
+        elif data.missing:
+            steps.why += " The spectrum of the correlations, which needs complete rows, was left out, too."
     with steps.begun(Step.PREDICTION):
         held_out, steps.why = held_out_of(data, choices, couplings, rows, hard)
     return Analysis(
@@ -96,6 +105,7 @@ def analyse(source: Source, choices: Choices, watch: Watch | None = None) -> Ana
         couplings=couplings,
         held_out=held_out,
         oddities=oddities,
+        gaps=gaps_of(data),
         spectrum=spectrum,
         caught=tuple(dict.fromkeys(steps.caught)),
         left_out=steps.left_out,
