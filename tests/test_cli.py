@@ -343,6 +343,7 @@ def test_couplings_for_machines(tmp_path, monkeypatch):
         "strongest": [pytest.approx(edge) for edge in strongest],
         "hidden": [],
         "hidden_reason": None,
+        "hidden_gains": [],
         "check": {name: pytest.approx(value) for name, value in asdict(bm.check_).items()}
         | {"gain": pytest.approx(bm.check_.gain), "passed": True, "sentence": bm.check_.sentence},
         "certificate": None,

@@ -364,8 +364,16 @@ def _check_data(method: Method | CouplingMethod, data: SpinStatistics, infers: b
             Setting("method", method.name), f" needs at least {method.least_samples} samples: found {data.N}."
         )
     methods: tuple[Any, ...] = strength.METHODS if isinstance(method, Method) else couplings.METHODS
+    rows = data.rows is not None
+    others = [m.name for m in methods if m.uses_missing and (rows or not m.missing_needs_rows)]
+    if data.missing and method.uses_missing and method.missing_needs_rows and not rows:
+        can = f" {quoted_names(others)} needs no rows." if others else ""
+        raise InputError(
+            Setting("method", method.name),
+            " needs all rows at once where cells are missing: found sums and products alone, of data that were read "
+            f"in batches.{can}",
+        )
     if data.missing and not method.uses_missing:
-        others = [other.name for other in methods if other.uses_missing]
         can = f"{quoted_names(others)} can. Or" if others else "No method can:"
         raise InputError(
             Setting("method", method.name),

@@ -27,7 +27,7 @@ _CLEAR = 2.0  # standard errors from which a spin is said to belong to a cause
 
 
 def strongest_loadings(loadings: Iterable[Coupling], most: int) -> tuple[Coupling, ...]:
-    """Of each cause, so many of the strongest of more than 2 standard errors; the strongest of all if none is clear."""
+    """Of each cause, so many of the strongest of more than 2 standard errors, or the strongest if none is clear."""
     by_cause: dict[int, list[Coupling]] = {}
     for each in sorted(loadings, key=lambda each: -abs(each.J)):
         by_cause.setdefault(each.j, []).append(each)

@@ -50,6 +50,7 @@ def couplings_as_json(found: ShownCouplings) -> dict[str, Any]:
     return vars(found) | {
         "strongest": [edge._asdict() for edge in found.strongest],
         "hidden": [causes_as_json(cause) for cause in found.hidden],
+        "hidden_gains": [gain._asdict() for gain in found.hidden_gains],
         "check": _check_as_json(check),
         "certificate": certificate and asdict(certificate) | _named(certificate, "passed", "agreed", "stays"),
     }

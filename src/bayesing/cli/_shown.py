@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..check import Check
     from ..edges import Coupling
     from ..inference import StrengthAnswer
+    from ..learning.causes_evidence import Difference
     from ..learning.certificate import Certificate
     from ..statistics import SpinStatistics
 
@@ -64,7 +65,7 @@ class ShownCouplings:
 
     ``prior`` and ``gamma`` are None for methods without a prior, ``penalty`` for methods without a penalty. Edges are
     couplings that are there; so many of them are expected to be false. ``hidden_reason`` says why there are so many
-    common causes, and is None where they were not asked for.
+    common causes, and is None where they were not asked for; ``hidden_gains`` are those of the evidence by each of them.
     """
 
     method: str
@@ -81,6 +82,7 @@ class ShownCouplings:
     strongest: tuple[Coupling, ...]
     hidden: tuple[Cause, ...]
     hidden_reason: str | None
+    hidden_gains: tuple[Difference, ...]
     check: Check | None
     certificate: Certificate | None
     warnings: tuple[str, ...]
@@ -137,6 +139,7 @@ def shown_couplings(bm: BoltzmannMachine, data: SpinStatistics, fdr: float) -> S
         strongest=tuple(bm.strongest(STRONGEST)),
         hidden=causes_of(bm.answer_, bm.names(), data),
         hidden_reason=why,
+        hidden_gains=bm.answer_.gains,
         check=bm.check_,
         certificate=bm.certificate_,
         warnings=tuple(map(say, bm.answer_.warnings)),

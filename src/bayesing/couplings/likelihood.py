@@ -361,5 +361,6 @@ METHOD = CouplingMethod(
     infers_strength=True,
     hidden=True,
     uses_missing=True,
+    missing_needs_rows=True,
     holds="data of any kind, up to some hundred spins: means and correlations are reproduced, or it says so",
 )

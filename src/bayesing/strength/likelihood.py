@@ -134,5 +134,6 @@ METHOD = Method(
     any_kind=True,
     mean_coupling=True,
     uses_missing=True,
+    missing_needs_rows=True,
     holds="data of any kind, up to some hundred spins, also in the spin glass; seconds instead of milliseconds",
 )
