@@ -15,8 +15,9 @@ samples with some edges removed, the test sees more than one by pseudo-likelihoo
 against 76, 72 and 82%), in a third of the time.
 
 **Missing cells** are drawn once, given what their row shows, from one model that is fitted to all samples of both
-groups. It does not know which sample belongs to which group, so that samples may still be dealt anew. (A model for
-each group would make its own noise look like a difference.)
+groups. It does not know which sample belongs to which group, so that samples may still be dealt anew. In 60 pairs of
+groups that do not differ (10 spins, 150 samples each, 10% missing) p is below 0.05 in 2 for the largest difference,
+and in 5 for the strength. With a model for each group it would be in 14: its own noise would look like a difference.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ class ShownCouplings:
 
     ``prior`` and ``gamma`` are None for methods without a prior, ``penalty`` for methods without a penalty. Edges are
     couplings that are there; so many of them are expected to be false. ``hidden_reason`` says why there are so many
-    common causes, and is None where they were not asked for; ``hidden_gains`` are those of the evidence by each of them.
+    common causes, and is None where they were not asked for. ``hidden_gains`` are those of the evidence, by each.
     """
 
     method: str

@@ -134,8 +134,9 @@ def draw_network(ax: Axes, network: Network) -> Axes:
 def draw_spins(ax: Axes, network: Network) -> None:
     """Points and names, on top of the lines, in the frame of the network."""
     is_cause = np.array([spin in network.causes for spin in network.names])
+    if is_cause.any():
+        ax.plot(*network.positions[is_cause].T, "s", color=cause_colour(ax), markersize=_SQUARE, zorder=3)
     ax.plot(*network.positions[~is_cause].T, "o", color=text_colour(), markersize=3.5, zorder=3)
-    ax.plot(*network.positions[is_cause].T, "s", color=cause_colour(ax), markersize=_SQUARE, zorder=3)
     halo = [withStroke(linewidth=2, foreground=background(ax))]
     places = zip(network.names.values(), network.positions, _sides(network), is_cause, strict=True)
     for name, (x, y), side, square in places:
