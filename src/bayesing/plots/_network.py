@@ -42,18 +42,25 @@ def coupling_network(ax: Axes, bm: BoltzmannMachine, k: int = 40) -> Axes:
     Fruchterman and E. Reingold (1991), and then names that overlap are moved apart.
 
     Common causes, if the machine has any, are squares with lines to the spins that they load on most. Half of the k
-    lines are theirs.
+    lines are theirs, or all of them if the machine has no ``edges``.
     """
     edges, names = {(edge.i, edge.j) for edge in bm.edges()}, bm.names()
-    own = loadings_of(bm.answer_, names)
-    loadings = strongest_loadings(own, loadings_for(k, bm.answer_.n_hidden))
-    couplings = bm.strongest(k - k // 2 if loadings else k)
-    return draw_network(ax, network_of(couplings, size_in_points(ax), edges, names, loadings))
+    couplings, each = share_of_lines(k, bm.answer_.n_hidden, bool(edges))
+    loadings = strongest_loadings(loadings_of(bm.answer_, names), each) if each else ()
+    strongest = bm.strongest(couplings) if couplings else []
+    return draw_network(ax, network_of(strongest, size_in_points(ax), edges, names, loadings))
 
 
-def loadings_for(k: int, causes: int) -> int:
-    """How many of k lines each common cause has, at most: half of them are theirs."""
-    return max(k // 2 // causes, 1) if causes else 0
+def share_of_lines(k: int, causes: int, edges: bool) -> tuple[int, int]:
+    """How many of k lines are couplings, and how many each common cause has; all are theirs if there are no edges.
+
+    >>> share_of_lines(40, 0, True), share_of_lines(40, 2, True), share_of_lines(40, 2, False)
+    ((40, 0), (20, 10), (0, 20))
+    """
+    if not causes:
+        return k, 0
+    theirs = k // 2 if edges else k
+    return k - theirs, max(theirs // causes, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +150,9 @@ def draw_spins(ax: Axes, network: Network) -> None:
         away, colour = (_SQUARE / 2 + 1, cause_colour(ax)) if square else (3, text_colour())
         ax.annotate(name, (x, y), (0, away * side), textcoords="offset points", ha="center",
                     va="bottom" if side > 0 else "top", fontsize=network.font, path_effects=halo,
-                    color=colour, weight="bold" if square else "normal", zorder=4)  # fmt: skip
+                    color=colour, weight="bold" if square else "normal", zorder=4,
+                    bbox=dict(boxstyle="round,pad=0.1", fc=background(ax), ec="none", alpha=0.85)
+                    if square else None)  # fmt: skip
     ax.set_xlim(0, network.frame[0])
     ax.set_ylim(0, network.frame[1])
 

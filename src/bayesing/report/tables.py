@@ -18,6 +18,7 @@ from .gaps import Gaps
 from .intervals import LEVEL
 
 MOST_COUPLINGS = 20  # in the table
+_UNBROKEN = "\u00a0"  # a space at which no line ends
 MOST_LOADINGS = 6  # of a common cause, in the table
 
 
@@ -159,13 +160,14 @@ def causes(a: Analysis) -> Table | None:
         clear = [
             f"{each.name_i} {plus_minus(each.J, each.error, True)}" for each in cause.clear(MOST_LOADINGS)
         ]
+        clear = [text.replace(" ", _UNBROKEN) for text in clear]
         rows.append(
             Row(
-                (cause.name,),
+                (cause.name.replace(" ", _UNBROKEN),),
                 (percent(cause.on), str(len(cause.clear(a.n))), ", ".join(clear) or "nothing clearly"),
             )
         )
-    head = ("Cause", "On in", "Spins", "Loads most on (coupling ± error)")
+    head = ("Cause", "On", "Spins", "Loads most on (coupling ± error)")
     return Table("Common causes", tuple(rows), head)
 
 
