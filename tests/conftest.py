@@ -13,7 +13,7 @@ from bayesing.report.request import Choices, Source
 from bayesing.report.write import write_report
 from pages import COMMAND, HOSTILE_NAMES, TITLE, Outline
 
-from samples import stats
+from samples import gappy, stats
 
 
 @pytest.fixture(scope="session")
@@ -28,6 +28,14 @@ def made(tmp_path_factory):
     return SimpleNamespace(
         path=path, text=path.read_text(encoding="utf-8"), analysis=analysis, spins=spins, source=source
     )
+
+
+@pytest.fixture(scope="session")
+def caused(tmp_path_factory):
+    """A report on a common cause and missing cells: where it is, its text and its numbers."""
+    path = tmp_path_factory.mktemp("caused") / "report.html"
+    analysis = write_report(path, Source("gappy", stats(gappy())), Choices(simulations=0, n_hidden=1))
+    return SimpleNamespace(path=path, text=path.read_text(encoding="utf-8"), analysis=analysis)
 
 
 @pytest.fixture

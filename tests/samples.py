@@ -5,6 +5,7 @@ from copy import copy
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
@@ -23,6 +24,20 @@ def random_spins(N, n, seed=0, p=0.7):
 def with_gaps(X, share, seed=1):
     """The same as floats, with so many of the cells missing completely at random (NaN)."""
     return np.where(np.random.default_rng(seed).random(X.shape) < share, np.nan, X)
+
+
+def driven(N=300, seed=0):
+    """Seven spins, of which the first four follow a cause that is on in a third of the samples."""
+    rng = np.random.default_rng(seed)
+    field = np.outer(np.where(rng.random(N) < 0.33, 1.0, -1.0), [1.0, 0.9, 0.8, -0.9, 0, 0, 0])
+    return np.where(rng.random((N, 7)) < 1 / (1 + np.exp(-2 * field)), 1, -1)
+
+
+def gappy():
+    """The same with names and missing cells, most of them in one column."""
+    X = with_gaps(driven(), 0.06)
+    X[:100, 5] = np.nan
+    return pd.DataFrame(X, columns=[f"<item {i}>" for i in range(7)])
 
 
 def stats(X):

@@ -13,6 +13,7 @@ from bayesing.check import Effort, _chains_from, _counts, check, quick, thorough
 from bayesing.conditionals import independent_fields
 from bayesing.couplings import METHODS
 from bayesing.entropy import annealed
+from bayesing.exceptions import Setting
 from bayesing.statistics import SpinStatistics
 
 from commands import run_here
@@ -114,6 +115,16 @@ def test_every_part_can_fail_alone():
     unsure = replace(right, active_at_rest=0.8 * right.active_in_data, active_at_rest_error=0.6)
     assert unsure.passed
     assert replace(right, counts=None).passed and "number active" not in replace(right, counts=None).sentence
+
+
+def test_a_common_cause_is_named_as_a_remedy():
+    right = look(MODEL)
+    wrong = replace(right, counts=5.1)
+    advice = "number of active spins. Think of a common cause: n_hidden=1. In all:"
+    assert not wrong.passed and advice in wrong.sentence
+    assert "Think of a common cause: --hidden 1. In all:" in wrong.worded(Setting.in_shell)
+    assert "Think of another common cause: n_hidden=3." in replace(wrong, n_hidden=2).sentence
+    assert right.n_hidden == 0 and right.worded(Setting.in_shell) == right.sentence
 
 
 def test_annealed_chains_see_the_weight_of_states_that_chains_from_the_data_do_not():

@@ -3,6 +3,7 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from dataclasses import asdict
 from html import unescape
 from itertools import product
@@ -341,6 +342,9 @@ def test_couplings_for_machines(tmp_path, monkeypatch):
         "n_edges": len(edges),
         "expected_false_edges": pytest.approx(sum(1 - edge.probability for edge in edges)),
         "strongest": [pytest.approx(edge) for edge in strongest],
+        "hidden": [],
+        "hidden_reason": None,
+        "hidden_gains": [],
         "check": {name: pytest.approx(value) for name, value in asdict(bm.check_).items()}
         | {"gain": pytest.approx(bm.check_.gain), "passed": True, "sentence": bm.check_.sentence},
         "certificate": None,
@@ -350,6 +354,118 @@ def test_couplings_for_machines(tmp_path, monkeypatch):
         "output": "J.csv",
     }
     assert len(pd.read_csv("J.csv")) == len(strongest) == 10
+
+
+@pytest.fixture(scope="module")
+def driven(tmp_path_factory):
+    """A file with holes, and a cause behind four of its six columns; the second is called as a cause would be."""
+    rng = np.random.default_rng(0)
+    field = np.outer(np.where(rng.random(400) < 0.3, 1, -1), [0.9, 0.9, 0.9, -0.9, 0, 0])
+    X = np.where(rng.random(field.shape) < 1 / (1 + np.exp(-2 * field)), 1, 0)
+    table = pd.DataFrame(X, columns=["a", "cause 1", "c", "d", "e", "f"]).astype("Int8")
+    table[rng.random(X.shape) < 0.05] = pd.NA
+    path = tmp_path_factory.mktemp("driven") / "x.csv"
+    table.to_csv(path, index=False)
+    X = table.astype(float).to_numpy()
+    return path, X, bs.BoltzmannMachine(n_hidden=1).fit(X)
+
+
+def test_common_causes_in_text_and_in_the_file(driven, tmp_path):
+    path, _, bm = driven
+    result = run_here("couplings", path, "-o", tmp_path / "J.csv", "--hidden", 1)
+    assert (
+        result.exit_code == 0 and result.stderr.startswith("note: ") and "missing at random" in result.stderr
+    )
+    assert "400 samples of 6 spins, " in result.stdout and "% of the cells missing" in result.stdout
+    lines = result.stdout.splitlines()
+    start = lines.index("  causes   1 common cause, as asked")
+    assert re.fullmatch(r" {11}hidden cause 1, on in \d\d% of the samples, loads on", lines[start + 1])
+    W, errors = bm.hidden_couplings_[:, 0], bm.hidden_coupling_errors_[:, 0]
+    first = np.argmax(np.abs(W))
+    names = ["a", "cause 1", "c", "d", "e", "f"]
+    assert lines[start + 2] == f"           {W[first]:+.4f} ± {errors[first]:.4f}    {names[first]}"
+    assert lines[-1] == f"wrote {tmp_path / 'J.csv'}: 15 couplings and 6 loadings"
+    table = pd.read_csv(tmp_path / "J.csv")
+    loadings = table[table.j == 6]
+    assert len(table) == 21 and loadings.name_j.tolist() == ["hidden cause 1"] * 6
+    assert loadings.name_i.tolist() == names and loadings.J.to_numpy() == pytest.approx(W)
+    assert loadings.error.to_numpy() == pytest.approx(errors)
+    assert loadings.edge.tolist()[:4] == [1] * 4 and (loadings.probability[:4] > 0.99).all()
+
+
+def test_common_causes_in_a_matrix_and_for_machines(driven, tmp_path):
+    path, X, bm = driven
+    command = ["couplings", path, "-o", tmp_path / "J.csv", "--hidden", 1, "--matrix", "--json"]
+    answer = json.loads(run_here(*command).stdout, parse_constant=pytest.fail)
+    table = pd.read_csv(tmp_path / "J.csv")
+    assert list(table.columns) == ["a", "cause 1", "c", "d", "e", "f", "hidden cause 1"]
+    assert table.to_numpy() == pytest.approx(bm.model_.couplings) and table.shape == (7, 7)
+    (cause,) = answer["hidden"]
+    assert (cause["name"], cause["field"]) == ("hidden cause 1", pytest.approx(bm.hidden_fields_[0]))
+    assert 0.2 < cause["on"] < 0.4
+    W = {each["i"]: each["J"] for each in cause["loadings"]}
+    assert [W[i] for i in range(6)] == pytest.approx(bm.hidden_couplings_[:, 0])
+    assert {each["name"] for each in cause["loadings"]} == {"a", "cause 1", "c", "d", "e", "f"}
+    assert answer["hidden_reason"] == "1 common cause, as asked" and answer["n_missing"] == np.isnan(X).sum()
+    assert answer["hidden_gains"] == []
+
+
+def test_how_many_causes_the_evidence_tells(driven, tmp_path):
+    result = run_here("couplings", driven[0], "-o", tmp_path / "J.csv", "--hidden", "auto", "--json")
+    answer = json.loads(result.stdout)
+    assert answer["hidden_reason"] == answer["reason"] and len(answer["hidden"]) == 1
+    assert answer["reason"].startswith("1 common cause by the evidence, to which another one would add ")
+    first, second = (gain["value"] for gain in answer["hidden_gains"])
+    assert second < 10 < first and f"{second:.0f}" in answer["reason"]
+
+
+@pytest.mark.parametrize("value", ["-1", "2.5", "many", "13", ""])
+def test_a_wrong_number_of_causes(driven, tmp_path, value):
+    for command, name in (("couplings", "x.csv"), ("report", "x.html")):
+        result = run_here(command, driven[0], "-o", tmp_path / name, "--hidden", value)
+        assert result.exit_code == 2 and result.stdout == "" and os.listdir(tmp_path) == []
+        assert result.stderr == (
+            f"error: --hidden must be auto or a whole number from 0 to 12: found {value!r}.\n"
+        )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--method", "spectral"], "error: --method spectral cannot have hidden units: found --hidden 7."),
+        (
+            ["--prior", "sparse"],
+            "error: hidden units need --prior gaussian: found --prior sparse and --hidden 7.",
+        ),
+        ([], "expected at most as many common causes as spins that vary, 6: found --hidden 7."),
+    ],
+)
+def test_causes_that_cannot_be_had(driven, tmp_path, arguments, message):
+    result = run_here("couplings", driven[0], "-o", tmp_path / "J.csv", "--hidden", 7, *arguments)
+    assert result.exit_code == 2 and message in result.stderr and os.listdir(tmp_path) == []
+
+
+def test_missing_cells_and_methods_that_cannot_use_them(driven):
+    path, *_ = driven
+    for arguments, message in [
+        (["--method", "plefka"], '"susceptibility" or "likelihood" can.'),
+        (["--method", "plefka", "--batch", 50], '"susceptibility" can.'),
+        (["--method", "likelihood", "--batch", 50], 'in batches. "susceptibility" needs no rows.'),
+    ]:
+        result = run_here("fit", path, *arguments)
+        assert result.exit_code == 2 and message in result.stderr.splitlines()[-1]
+
+
+@pytest.mark.filterwarnings("default::bayesing.BayesingWarning")
+def test_warnings_name_options(tmp_path, monkeypatch):
+    def warn(*_, **__):
+        text = "Think of a common cause: ", bs.exceptions.Setting("n_hidden", 1), "."
+        warnings.warn(bs.exceptions.CheckWarning(*text), stacklevel=2)
+        raise ValueError("enough")
+
+    monkeypatch.setattr("bayesing.cli._reading.read", warn)
+    result = run_here("fit", tmp_path / "x.csv")
+    assert result.stderr == "warning: Think of a common cause: --hidden 1.\nerror: enough\n"
 
 
 @pytest.mark.filterwarnings("default::bayesing.BoundWarning")

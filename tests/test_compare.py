@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import norm
 
 import bayesing as bs
+from bayesing import _permutation
 from bayesing._permutation import permutation_test
 from bayesing._told import GroupStrength, strength_of, told_by, without_prior
 from bayesing.comparison import learned
@@ -17,7 +18,7 @@ from bayesing.inference import infer_couplings
 from bayesing.mixture import WIDTHS
 
 from groups import NAMES, frame, group, network
-from samples import draw_exactly, random_model, stats
+from samples import draw_exactly, random_model, stats, with_gaps
 
 
 @pytest.fixture(scope="module")
@@ -248,6 +249,26 @@ def test_permutations_of_exchangeable_groups():
         p = np.array([getattr(test, name) for test in tests])
         assert abs(p.mean() - 0.5) < 4 * math.sqrt(1 / 12 / 40)  # uniform from 1/20 to 1
         assert (p <= 0.05).sum() <= 7 and p.min() >= 1 / 20
+
+
+def test_missing_cells_are_drawn_from_one_model_of_both_groups(changed, monkeypatch):
+    a, b = (with_gaps(np.asarray(group)[:400], 0.1, seed) for seed, group in enumerate(changed))
+    fitted, dealt = [], []
+    inferred, statistics = _permutation.infer_couplings, _permutation._statistics
+    monkeypatch.setattr(
+        _permutation, "infer_couplings", lambda data, **how: fitted.append(data) or inferred(data, **how)
+    )
+    monkeypatch.setattr(
+        _permutation, "_statistics", lambda both, *how: dealt.append(both) or statistics(both, *how)
+    )
+    test = permutation_test(stats(a), stats(b), 19, 3, None)
+    assert test.p_value == 1 / 20 and test.largest > 5
+    rows = np.concatenate([a, b])
+    (data,) = fitted
+    np.testing.assert_array_equal(data.spins(), np.nan_to_num(rows))
+    drawn, there = dealt[0].spins(), ~np.isnan(rows)
+    assert not dealt[0].missing and (drawn[there] == rows[there]).all()
+    assert all(each is dealt[0] for each in dealt)  # cells are drawn once
 
 
 def test_permutations_see_a_difference_for_any_number_of_workers(changed):

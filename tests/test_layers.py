@@ -26,7 +26,7 @@ ROWS = [
     ["weak", "diagnosis", "words", "check", "choice", "inference"],
     ["_surface", "calibration", "prediction"],
     [
-        *("_estimator", "edges", "centrality", "empirical_bayes", "boltzmann_machine"),
+        *("_estimator", "edges", "loadings", "centrality", "empirical_bayes", "boltzmann_machine"),
         "restricted_boltzmann_machine",
         *("_columns", "_told", "_permutation", "differences", "comparison"),
     ],
@@ -38,7 +38,8 @@ ROWS = [
 _ARROWS = {"spins", "ising", "entropy", "choice", "calibration", "empirical_bayes"}
 LEFT_ONLY = [row for row in ROWS if set(row) & _ARROWS]
 REPORT = [
-    *("budget", "request", "watch", "oddities", "intervals", "couplings", "held_out", "analysis"),
+    *("budget", "request", "watch", "oddities", "gaps", "intervals", "couplings", "held_out"),
+    "analysis",
     *("format", "answer", "notes", "seen", "sentences", "tables", "drawing", "sketches", "pictures"),
     *("numbers", "page", "write", "from_python"),
 ]

@@ -306,7 +306,14 @@ def test_extremes_that_the_data_never_show(fitted):
     assert certificate.stays and not certificate.has_another_state
     tail = replace(certificate, unseen=6.0, far=0.0)
     assert not tail.stays and not tail.has_another_state
-    assert "6 have clearly more or fewer active spins than any of the data" in _unseen(N, tail)
+    text = str(bs.exceptions.UnseenStatesWarning(*_unseen(N, tail)))
+    assert "6 have clearly more or fewer active spins than any of the data" in text
+    assert text.endswith("common causes that drive many spins at once: n_hidden=1 adds one.")
+    far = replace(certificate, far=6.0)
+    assert far.has_another_state
+    assert str(bs.exceptions.UnseenStatesWarning(*_unseen(N, far))).endswith(
+        "explain this: n_hidden=1 adds one."
+    )
 
 
 def test_a_random_state_of_old():

@@ -14,6 +14,7 @@ from scipy.stats import norm
 import bayesing as bs
 from bayesing import plots
 from bayesing.calibration import Interval
+from bayesing.couplings._causes import Hidden
 from bayesing.edges import Coupling
 from bayesing.plots._network import draw_network, layout, network_of
 from bayesing.plots._spectrum import largest_of_noise, marchenko_pastur
@@ -50,7 +51,7 @@ def sim():
     return bs.simulate(n_spins=40, n_samples=80, J=0.6, H=0.2, seed=1)
 
 
-def machine(J, names=None, error=0.01):
+def machine(J, names=None, error=0.01, W=None):
     """What pictures need of a BoltzmannMachine."""
     J = np.asarray(J, dtype=float)
     names = [f"x{i}" for i in range(len(J))] if names is None else names
@@ -74,7 +75,12 @@ def machine(J, names=None, error=0.01):
     def edges():
         return [c for c in strongest(len(J) ** 2) if c.probability > 0.95]
 
-    return SimpleNamespace(couplings_=J, names=lambda: names, strongest=strongest, edges=edges)
+    W = np.empty((len(J), 0)) if W is None else np.asarray(W, dtype=float)
+    hidden = Hidden(W, np.full(W.shape, error), *np.zeros((3, W.shape[1])))
+    answer = SimpleNamespace(n_hidden=W.shape[1], hidden=hidden)
+    return SimpleNamespace(
+        couplings_=J, names=lambda: names, strongest=strongest, edges=edges, answer_=answer
+    )
 
 
 def texts(ax):
@@ -386,6 +392,28 @@ def test_signs_and_doubts_are_told_apart(ax):
     assert weak.get_color() == strong.get_color() != negative.get_color()
     assert weak.get_linestyle() == "--" and strong.get_linestyle() == "-"
     assert "may be 0" in texts(ax) and "0.9" in texts(ax)
+
+
+def test_common_causes_are_squares(ax):
+    J, W = np.zeros((6, 6)), np.zeros((6, 2))
+    J[0, 1] = J[1, 0] = 0.3
+    W[:4, 0], W[5, 1] = (0.9, 0.6, 0.019, -0.5), 0.01  # errors are 0.01: the last one is not clear
+    plots.coupling_network(ax, machine(J, W=W), k=6)
+    squares, points = ax.lines[-2:]
+    assert (squares.get_marker(), points.get_marker()) == ("s", "o")
+    assert len(squares.get_xdata()) == 2 and len(points.get_xdata()) == 6
+    assert squares.get_color() not in {line.get_color() for line in ax.lines if line is not squares}
+    assert {text.get_text() for text in ax.texts} == {*(f"x{i}" for i in range(6)), "cause 1", "cause 2"}
+    place = dict(zip([0, 1, 2, 3, 4, 5], points.get_xydata().tolist(), strict=True))
+    one, two = squares.get_xydata().tolist()
+    ends = {tuple(map(tuple, line.get_xydata().tolist())) for line in ax.lines[:-2]}
+    # Half of the six lines are for two causes: the first has none to spare for its third.
+    assert ends == {
+        (tuple(place[0]), tuple(one)),
+        (tuple(place[5]), tuple(two)),
+        (tuple(place[0]), tuple(place[1])),
+    }
+    assert "common cause" in texts(ax) and "$|W_{ia}|$ = 0.9" in texts(ax) and "may be 0" not in texts(ax)
 
 
 def test_spins_without_a_line_are_drawn_unless_they_are_many(ax):

@@ -122,6 +122,16 @@ def test_moments_of_the_model_by_enumeration_and_by_sampling():
     assert math.isinf(size)
     assert_moments(found, slow_moments(probabilities(model), 5), rtol=1e-9, atol=1e-14)
 
+    # Of a model whose last two spins are hidden: those of the others, summed over them.
+    found, size, spins = moments_of_model(model, [np.arange(3)], 100, rng, 3)
+    joint = probabilities(model)
+    states = states_of(5)
+    few = np.zeros(8)
+    for p, state in zip(joint, states, strict=True):
+        few[np.flatnonzero((states_of(3) == state[:3]).all(axis=1))[0]] += p
+    assert math.isinf(size) and spins.shape[1] == 3
+    assert_moments(found, slow_moments(few, 3), rtol=1e-9, atol=1e-14)
+
     model = random_model(16, J=0.6, seed=5)
     found, size, spins = moments_of_model(model, [np.arange(16)], 3000, rng)
     assert size == 3000 and spins.shape[1] == 16

@@ -57,6 +57,19 @@ def test_narrow_screens_get_pictures_of_their_own(browser, made):
     assert len(shown[0] - shown[1]) == 2  # the matrix and the network
 
 
+@pytest.mark.parametrize(("width", "mobile"), [(1280, False), (390, True)])
+def test_a_report_on_common_causes(browser, caused, width, mobile):
+    browser.size(width, mobile=mobile)
+    browser.scheme("light")
+    browser.open(caused.path.as_uri())
+    assert browser.complaints() == []
+    assert browser.evaluate("document.scrollingElement.scrollWidth") <= width
+    assert browser.evaluate(f"{SHOWN}.every(i => i.complete && i.naturalWidth > 0)")
+    assert browser.evaluate("document.querySelector('#causes table').rows.length") == 2
+    alt = browser.evaluate(f"{SHOWN}.find(i => i.closest('figure').id == 'network').alt")
+    assert "A square stands for 1 common cause" in alt
+
+
 def test_the_report_on_paper(browser, made):
     browser.size(390, mobile=True)
     browser.scheme("dark")  # paper is white all the same

@@ -51,6 +51,9 @@ def test_a_small_matrix_in_words():
     )
 
 
+CAUSED = ((0, "a", 0), (1, "b", 0), (1, "b", 1))
+
+
 def test_small_networks_in_words():
     edge = Coupling(0, 1, "a", "b", -0.5, 0.1, 0.99)
     assert seen.network_seen([edge]) == (
@@ -58,6 +61,10 @@ def test_small_networks_in_words():
         "1 negative, in blue. The strongest is a and b, −0.50."
     )
     assert "no couplings" in seen.network_seen([edge._replace(J=0.0)])
+    loadings = [Coupling(i, 7 + a, name, f"cause {a + 1}", 0.5, 0.1, 1.0) for i, name, a in CAUSED]
+    causes = "Squares stand for 2 common causes: cause 1, with lines to a and b; cause 2, with lines to b."
+    assert seen.network_seen([edge], loadings) == f"{seen.network_seen([edge])} {causes}"
+    assert seen.network_seen([], loadings) == causes
 
 
 def test_what_costs_time_is_found_once(made, monkeypatch):

@@ -13,12 +13,17 @@ prior whose strength is that of all samples together: milliseconds for some tens
 this fit has a bias, but the same one for all permutations. In simulations of 25 spins and groups of 200 to 1000
 samples with some edges removed, the test sees more than one by pseudo-likelihood does (92, 90 and 92% of groups,
 against 76, 72 and 82%), in a third of the time.
+
+**Missing cells** are drawn once, given what their row shows, from one model that is fitted to all samples of both
+groups. It does not know which sample belongs to which group, so that samples may still be dealt anew. In 60 pairs of
+groups that do not differ (10 spins, 150 samples each, 10% missing) p is below 0.05 in 2 for the largest difference,
+and in 5 for the strength. With a model for each group it would be in 14: its own noise would look like a difference.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -26,7 +31,8 @@ from joblib import Parallel, delayed
 from ._told import strength_of, without_prior
 from .arguments import Seed, count, seed_sequence
 from .couplings import CouplingOptions, Strength, spectral
-from .inference import infer_strength
+from .inference import infer_couplings, infer_strength
+from .sampling.missing import completed
 from .statistics import SpinStatistics
 from .threads import threads_for
 from .types import Array, Heard, Indices
@@ -55,9 +61,8 @@ def permutation_test(
 ) -> PermutationTest:
     """Of two groups with the same columns; runs in parallel under ``joblib.parallel_config(n_jobs=...)``."""
     K = count("permutations", permutations, 1)
-    for group in (a, b):
-        group.check_complete()
-    both = SpinStatistics.of(np.concatenate([a.spins(), b.spins()]))
+    first, second = (replace(group, names=None, encoding="±1") for group in (a, b))  # columns are matched
+    both = _completed(first + second)
     gamma = float(np.clip(infer_strength(both, seed=0).estimate.gamma, _LEAST_GAMMA, _MOST_GAMMA))
     with threads_for(both.n):
         observed = _statistics(both, a.N, gamma, np.arange(both.N))
@@ -73,6 +78,14 @@ def permutation_test(
             progress(done, K)
     p, p_strength = (as_large / (K + 1)).tolist()
     return PermutationTest(p, p_strength, K, *observed.tolist())
+
+
+def _completed(both: SpinStatistics) -> SpinStatistics:
+    """All samples, with missing cells drawn from the one model that is fitted to them."""
+    if not both.missing:
+        return both
+    model = infer_couplings(both, seed=0).model
+    return SpinStatistics.of(completed(model, both.spins(), 0))
 
 
 def _permuted(

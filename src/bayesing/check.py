@@ -21,6 +21,7 @@ Chains are as many as the budget has: the check of a method that does not search
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -29,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .entropy import BETA_STEP, annealed, entropy_of_means
+from .exceptions import Setting, worded
 from .ising import IsingModel
 from .sampling._gibbs import GROUP, Chains, Single, generator_states, in_threads
 from .sampling.missing import completed, padded, shown
@@ -75,7 +77,7 @@ class Check:
     ``means`` are of the spins, ``pairs`` of connected correlations, and ``counts`` of the distribution of the number
     of active spins (+1), None where rows of the data are not known. ``active`` is its mean near the data, and
     ``active_at_rest`` that of annealed chains. ``rise`` is that of the exponent from the data to the model, in
-    standard deviations. Log likelihoods are of the data, in nats a sample.
+    standard deviations. Log likelihoods are of the data, in nats a sample. ``n_hidden`` counts the hidden units.
     """
 
     n_spins: int
@@ -94,6 +96,7 @@ class Check:
     log_likelihood: float
     log_likelihood_error: float
     independent: float
+    n_hidden: int = 0
 
     @property
     def gain(self) -> float:
@@ -133,14 +136,23 @@ class Check:
     @property
     def sentence(self) -> str:
         """All of it in words."""
+        return self.worded(Setting.in_python)
+
+    def worded(self, speak: Callable[[Setting], str]) -> str:
+        """The sentence, with settings as ``speak`` says them."""
+        return worded(self.parts, speak)
+
+    @property
+    def parts(self) -> tuple[str | Setting, ...]:
+        """The sentence in parts, of which some are settings that would help."""
         counts = "" if self.counts is None else f", number active {self.counts:.2f}"
         numbers = (
             f"means within {self.means:.2f}, pairs {self.pairs:.2f}{counts} standard errors; "
             f"{self.active:.2f} active, data {self.active_in_data:.2f}; {self.gain:+.2f} nats over independent spins"
         )
         if self.passed:
-            return f"Samples look like the data: {numbers}."
-        return f"{self._complaint} In all: {numbers}."
+            return (f"Samples look like the data: {numbers}.",)
+        return (*self._complaint, f" In all: {numbers}.")
 
     @property
     def _worst_active(self) -> float:
@@ -148,25 +160,28 @@ class Check:
         return max(self.active, self.active_at_rest, key=lambda value: abs(value - self.active_in_data))
 
     @property
-    def _complaint(self) -> str:
+    def _complaint(self) -> tuple[str | Setting, ...]:
         if not self.is_active_alike:
             return (
                 f"Samples of this fit have {self._worst_active:.3g} active spins of {self.n_spins}, the data "
-                f"{self.active_in_data:.3g}: do not use these couplings."
+                f"{self.active_in_data:.3g}: do not use these couplings.",
             )
         if not self.is_probable:
             return (
                 f"The data are {-self.gain:.3g} nats a sample less probable under this fit than under independent "
-                "spins: it has states that the data never show. Do not use these couplings."
+                "spins: it has states that the data never show. Do not use these couplings.",
             )
         if not self.has_moments:
-            return "Samples of this fit have other means and correlations than the data: do not use these couplings."
+            text = "Samples of this fit have other means and correlations than the data: do not use these couplings."
+            return (text,)
         if self.counts is not None and self.counts >= _COUNTS:
             return (
                 "Samples of this fit have means and correlations of the data, but not their distribution of the "
-                "number of active spins: think of a common input."
+                f"number of active spins. Think of {'another' if self.n_hidden else 'a'} common cause: ",
+                Setting("n_hidden", self.n_hidden + 1),
+                ".",
             )
-        return "Samples of this fit move away from the data, to states that the model likes better."
+        return ("Samples of this fit move away from the data, to states that the model likes better.",)
 
 
 def check(model: IsingModel, stats: SpinStatistics, effort: Effort, base: Array) -> Check:
@@ -209,6 +224,7 @@ def check(model: IsingModel, stats: SpinStatistics, effort: Effort, base: Array)
         log_likelihood=exponent - at_rest.log_partition,
         log_likelihood_error=at_rest.error,
         independent=independent,
+        n_hidden=model.n_spins - n,
     )
 
 
@@ -219,7 +235,8 @@ def _shown(model: IsingModel, stats: SpinStatistics) -> tuple[float, float]:
         exponent = float(model.fields @ d + np.vdot(model.couplings, stats.cross) / (2 * N))
         return exponent, -entropy_of_means(d)
     exponent = float(shown(model, padded(stats.spins(), model.n_spins), _SEED).log_weights.mean())
-    return exponent, -sum(share * entropy_of_means(d[[i]]) for i, share in enumerate(stats.counts / N))
+    shares = (stats.counts / N).tolist()
+    return exponent, -sum(share * entropy_of_means(d[[i]]) for i, share in enumerate(shares))
 
 
 def _error_of_active(d: Array, C: Array, N: int) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Self
 
 
@@ -32,7 +32,7 @@ class Setting(NamedTuple):
         >>> Setting("force").in_shell()
         '--force'
         """
-        flag = "--" + self.name.replace("_", "-")
+        flag = "--" + _IN_SHELL.get(self.name, self.name).replace("_", "-")
         if self.value is True:
             return flag
         several = isinstance(self.value, list | tuple)
@@ -40,12 +40,36 @@ class Setting(NamedTuple):
         return f"{flag} {shlex.quote(value)}"
 
 
+_IN_SHELL = {
+    "n_hidden": "hidden",
+    "random_state": "seed",
+}  # options whose names are not those of the arguments
+
+
+class _Worded:
+    """A message of parts, texts and settings, so that a shell can say settings in its own words."""
+
+    args: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return self.worded(Setting.in_python)
+
+    def worded(self, speak: Callable[[Setting], str]) -> str:
+        """The sentence, with settings as ``speak`` says them."""
+        return worded(self.args, speak)
+
+
+def worded(parts: Iterable[str | Setting], speak: Callable[[Setting], str]) -> str:
+    """Texts and settings as one sentence."""
+    return "".join(speak(part) if isinstance(part, Setting) else str(part) for part in parts)
+
+
 def _between_commas(text: str) -> str:
     """A text in double quotes if it holds a comma or a quote, as in a file of comma-separated values."""
     return '"' + text.replace('"', '""') + '"' if "," in text or '"' in text else text
 
 
-class InputError(ValueError):
+class InputError(_Worded, ValueError):
     """Wrong input: what was expected, what was found and what to do, in one sentence.
 
     It is made of parts, texts and settings (:class:`~bayesing.exceptions.Setting`), so that a shell can say settings
@@ -58,13 +82,6 @@ class InputError(ValueError):
 
     def __init__(self, *parts: str | Setting) -> None:
         super().__init__(*parts)
-
-    def __str__(self) -> str:
-        return self.worded(Setting.in_python)
-
-    def worded(self, speak: Callable[[Setting], str]) -> str:
-        """The sentence, with settings as ``speak`` says them."""
-        return "".join(speak(part) if isinstance(part, Setting) else str(part) for part in self.args)
 
     def at(self, place: object) -> Self:
         """The same error with a place, such as the name of a file, before it, unless it stands there already."""
@@ -128,8 +145,17 @@ class MissingCellsError(InputError):
         self.column = column
 
 
-class BayesingWarning(UserWarning):
-    """Base class: ``warnings.simplefilter("error", bs.BayesingWarning)`` makes them all errors."""
+class BayesingWarning(_Worded, UserWarning):
+    """Base class: ``warnings.simplefilter("error", bs.BayesingWarning)`` makes them all errors.
+
+    A warning is made of parts, as an :class:`InputError` is.
+
+    >>> print(BayesingWarning("Think of a common cause: ", Setting("n_hidden", 1), "."))
+    Think of a common cause: n_hidden=1.
+    """
+
+    def __init__(self, *parts: str | Setting) -> None:
+        super().__init__(*parts)
 
 
 class BoundWarning(BayesingWarning):

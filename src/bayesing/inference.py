@@ -35,6 +35,7 @@ from .words import at_bound, distrust, regime
 
 if TYPE_CHECKING:
     from .check import Check
+    from .learning.causes_evidence import Difference
     from .learning.certificate import Certificate
 
 
@@ -167,6 +168,12 @@ class CouplingAnswer:
         return len(self.hidden.fields)
 
     @property
+    def gains(self) -> tuple[Difference, ...]:
+        """Of the evidence, by the first hidden unit, the second, and so on, if it was asked how many there are."""
+        found = self.couplings
+        return found.gains if isinstance(found, LikelihoodCouplings | CauseCouplings) else ()
+
+    @property
     def model(self) -> IsingModel:
         """Couplings and fields; hidden units are the last spins."""
         return model_of(self.couplings)
@@ -214,7 +221,7 @@ class CouplingAnswer:
         """What the method had to say, and what is to be said of gamma."""
         found = self.couplings.warnings
         if self.check is not None and not self.check.passed:
-            found += (CheckWarning(self.check.sentence),)
+            found += (CheckWarning(*self.check.parts),)
         if self.strength is None:
             return found
         if self.strength.bound:
@@ -318,12 +325,21 @@ def _check_hidden(method: CouplingMethod | None, prior: str, n_hidden: Any) -> N
     if method is not None and not method.hidden:
         others = quoted_names([other.name for other in couplings.METHODS if other.hidden])
         raise InputError(
-            "n_hidden must be 0 with ",
             Setting("method", method.name),
-            f", which cannot have hidden units: found {n_hidden!r}. They go with {others}.",
+            " cannot have hidden units: found ",
+            Setting("n_hidden", n_hidden),
+            f". They go with {others}.",
         )
     if prior != "gaussian":
-        raise InputError('prior must be "gaussian" with hidden units: found ', Setting("prior", prior), ".")
+        raise InputError(
+            "hidden units need ",
+            Setting("prior", "gaussian"),
+            ": found ",
+            Setting("prior", prior),
+            " and ",
+            Setting("n_hidden", n_hidden),
+            ".",
+        )
 
 
 def _is_auto(value: Any) -> bool:
@@ -350,8 +366,16 @@ def _check_data(method: Method | CouplingMethod, data: SpinStatistics, infers: b
             Setting("method", method.name), f" needs at least {method.least_samples} samples: found {data.N}."
         )
     methods: tuple[Any, ...] = strength.METHODS if isinstance(method, Method) else couplings.METHODS
+    rows = data.rows is not None
+    others = [m.name for m in methods if m.uses_missing and (rows or not m.missing_needs_rows)]
+    if data.missing and method.uses_missing and method.missing_needs_rows and not rows:
+        can = f" {quoted_names(others)} needs no rows." if others else ""
+        raise InputError(
+            Setting("method", method.name),
+            " needs all rows at once where cells are missing: found sums and products alone, of data that were read "
+            f"in batches.{can}",
+        )
     if data.missing and not method.uses_missing:
-        others = [other.name for other in methods if other.uses_missing]
         can = f"{quoted_names(others)} can. Or" if others else "No method can:"
         raise InputError(
             Setting("method", method.name),

@@ -118,8 +118,12 @@ class Moments(NamedTuple):
     T: Array
 
 
-def predict(model: IsingModel, spins: ArrayLike, n_samples: int = 4000, seed: Seed = 0) -> Prediction:
+def predict(
+    model: IsingModel, spins: ArrayLike, n_samples: int = 4000, seed: Seed = 0, n_hidden: int = 0
+) -> Prediction:
     """Compare the correlations of ``spins``, which the model has not seen, with those of the model.
+
+    The last ``n_hidden`` spins of the model are hidden: the data do not have them.
 
     Up to 15 spins the model's are exact, as they are without couplings. Otherwise they come from ``n_samples`` of it
     by parallel tempering, which warns (:class:`NotEquilibratedWarning`) where it is not at equilibrium; take several
@@ -136,12 +140,12 @@ def predict(model: IsingModel, spins: ArrayLike, n_samples: int = 4000, seed: Se
     """
     held_out = as_spins(spins)
     n_samples = count("n_samples", n_samples, 100)
-    n, N = model.n_spins, len(held_out)
+    n, N = model.n_spins - count("n_hidden", n_hidden, 0), len(held_out)
     if held_out.shape[1] != n:
         raise ValueError(f"Expected samples of {n} spins (columns): found {held_out.shape[1]}.")
     rng = generator(seed)
     pairs, threes = tuples_of(groups_of(n, 2, rng), 2), groups_of(n, 3, rng) if N > 2 else []
-    by_model, size, single = moments_of_model(model, threes, n_samples, rng)
+    by_model, size, single = moments_of_model(model, threes, n_samples, rng, n)
     observed = estimate(held_out, threes)
     triplets = tuples_of(threes, 3)
     noise = by_model if math.isinf(size) else smoothed(by_model, triplets, n_samples)
@@ -172,21 +176,27 @@ def tuples_of(groups: list[Indices], order: int) -> Indices:
 
 
 def moments_of_model(
-    model: IsingModel, groups: list[Indices], n_samples: int, rng: np.random.Generator
+    model: IsingModel,
+    groups: list[Indices],
+    n_samples: int,
+    rng: np.random.Generator,
+    n: int | None = None,
 ) -> tuple[Moments, float, Spins]:
-    """Moments of the model, from how many samples (infinitely many where they are exact), and some samples."""
-    n, m = model.n_spins, np.tanh(model.fields)
+    """Moments of the model's first n spins, from how many samples (infinitely many if exact), and some samples."""
+    n = model.n_spins if n is None else n
+    m = np.tanh(model.fields[:n])
     if not model.couplings.any():
         spins = np.where(2 * rng.random((_SINGLE, n)) < 1 + m, 1, -1).astype(np.int8)
         return Moments(m, np.diag(1 - m**2), np.zeros(len(tuples_of(groups, 3)))), math.inf, spins
-    if n <= MAX_EXACT:
-        states = all_states(n)
+    if model.n_spins <= MAX_EXACT:
+        states = all_states(model.n_spins)
         p = np.exp(-model.energy(states) - model.log_partition())
+        states = states[:, :n]
         spins = states[rng.choice(len(p), _SINGLE, p=p / p.sum())].astype(np.int8)
         m = p @ states
         d = states - m
         return Moments(m, d.T @ (p[:, None] * d), _third(d, p, groups)), math.inf, spins
-    spins = sample(model, n_samples, seed=rng)
+    spins = sample(model, n_samples, seed=rng)[:, :n]
     return estimate(spins, groups), n_samples, spins[:_SINGLE]
 
 

@@ -86,7 +86,8 @@ def sentence(reason: Reason) -> str:
         case Quantity.UNSEEN:
             return (
                 f"No pairwise model describes these data: couplings that give their correlations put {value} samples "
-                "of as many as there are data in a state that the data never show. Think of a common input."
+                "of as many as there are data in a state that the data never show. Think of a common cause: "
+                "couplings can be inferred beside one."
             )
         case Quantity.PRIOR if reason.value < _NOTHING:
             return "Without the prior's pull nothing is left of J: the data alone do not tell it."

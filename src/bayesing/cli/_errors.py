@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from ..exceptions import InputError, Setting
+from ..exceptions import BayesingWarning, InputError, Setting
 
 WRONG_INPUT = 2  # exit code, as of click and most Unix tools
 INTERRUPTED = 130  # exit code: 128 and the number of the signal, as shells have it
@@ -22,7 +22,7 @@ def plain_errors() -> Iterator[None]:
     """A ValueError becomes one sentence and exit code 2, a warning one line; both on standard error."""
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        click.echo(f"warning: {message}", err=True)
+        click.echo(f"warning: {say(message)}", err=True)
 
     with warnings.catch_warnings():
         warnings.showwarning = show
@@ -65,9 +65,13 @@ def fail(sentence: str) -> NoReturn:
     sys.exit(WRONG_INPUT)
 
 
-def say(error: Exception) -> str:
-    """The sentence of an error, with settings as options of a command."""
-    return error.worded(Setting.in_shell) if isinstance(error, InputError) else str(error)
+def say(message: Exception | str) -> str:
+    """The sentence of an error or a warning, with settings as options of a command."""
+    return (
+        message.worded(Setting.in_shell)
+        if isinstance(message, InputError | BayesingWarning)
+        else str(message)
+    )
 
 
 @contextmanager

@@ -7,10 +7,13 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from ..exceptions import Setting
+
 if TYPE_CHECKING:
     from ..calibration import Interval
     from ..check import Check
     from ..differences import Comparison
+    from ..loadings import Cause
     from ._shown import Shown, ShownCouplings
 
 
@@ -46,9 +49,19 @@ def couplings_as_json(found: ShownCouplings) -> dict[str, Any]:
     check, certificate = found.check, found.certificate
     return vars(found) | {
         "strongest": [edge._asdict() for edge in found.strongest],
+        "hidden": [causes_as_json(cause) for cause in found.hidden],
+        "hidden_gains": [gain._asdict() for gain in found.hidden_gains],
         "check": _check_as_json(check),
         "certificate": certificate and asdict(certificate) | _named(certificate, "passed", "agreed", "stays"),
     }
+
+
+def causes_as_json(cause: Cause) -> dict[str, Any]:
+    """A common cause, with its couplings to all columns, the strongest first."""
+    couplings = [
+        {"name": each.name_i} | _named(each, "i", "J", "error", "probability") for each in cause.loadings
+    ]
+    return cause._asdict() | {"loadings": couplings}
 
 
 def comparison_as_json(found: Comparison, sizes: tuple[int, int], fdr: float) -> dict[str, Any]:
@@ -71,7 +84,9 @@ def comparison_as_json(found: Comparison, sizes: tuple[int, int], fdr: float) ->
 
 
 def _check_as_json(check: Check | None) -> dict[str, Any] | None:
-    return None if check is None else asdict(check) | _named(check, "gain", "passed", "sentence")
+    if check is None:
+        return None
+    return asdict(check) | _named(check, "gain", "passed") | {"sentence": check.worded(Setting.in_shell)}
 
 
 def _named(record: object, *names: str) -> dict[str, Any]:

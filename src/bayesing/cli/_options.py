@@ -54,6 +54,30 @@ def method_option(names: Callable[[], tuple[str, ...]]) -> Callable[[Command], C
     )
 
 
+hidden_option = click.option(
+    "--hidden",
+    metavar="K",
+    default="0",
+    show_default=True,
+    help="Common causes beside the couplings, or auto for as many as the evidence tells.",
+)
+
+
+def n_hidden(text: str) -> int | str:
+    """A number of common causes, or "auto"; a ValueError where it is neither.
+
+    >>> n_hidden("2"), n_hidden("auto")
+    (2, 'auto')
+    """
+    from ..couplings._causes import MOST_UNITS
+
+    if text == AUTO:
+        return text
+    if not (text.isdecimal() and int(text) <= MOST_UNITS):
+        raise ValueError(f"--hidden must be auto or a whole number from 0 to {MOST_UNITS}: found {text!r}.")
+    return int(text)
+
+
 def check_jobs(jobs: int) -> None:
     """Raise a ValueError unless ``jobs`` is a number of processes, or -1 for all cores."""
     if jobs == 0 or jobs < -1:

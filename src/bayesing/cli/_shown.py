@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..loadings import Cause, causes_of
 from ..words import sentence
+from ._errors import say
 
 if TYPE_CHECKING:
     from ..boltzmann_machine import BoltzmannMachine
     from ..check import Check
     from ..edges import Coupling
     from ..inference import StrengthAnswer
+    from ..learning.causes_evidence import Difference
     from ..learning.certificate import Certificate
     from ..statistics import SpinStatistics
 
@@ -61,7 +64,8 @@ class ShownCouplings:
     """The strongest couplings, how they were found, and the size of the data; in the order of the JSON.
 
     ``prior`` and ``gamma`` are None for methods without a prior, ``penalty`` for methods without a penalty. Edges are
-    couplings that are there; so many of them are expected to be false.
+    couplings that are there; so many of them are expected to be false. ``hidden_reason`` says why there are so many
+    common causes, and is None where they were not asked for. ``hidden_gains`` are those of the evidence, by each.
     """
 
     method: str
@@ -76,6 +80,9 @@ class ShownCouplings:
     n_edges: int
     expected_false_edges: float
     strongest: tuple[Coupling, ...]
+    hidden: tuple[Cause, ...]
+    hidden_reason: str | None
+    hidden_gains: tuple[Difference, ...]
     check: Check | None
     certificate: Certificate | None
     warnings: tuple[str, ...]
@@ -109,13 +116,14 @@ def shown(answer: StrengthAnswer) -> Shown:
         n_samples=moments.N,
         n_missing=moments.missing,
         magnetisation=moments.M,
-        warnings=tuple(map(str, answer.warnings)),
+        warnings=tuple(map(say, answer.warnings)),
     )
 
 
 def shown_couplings(bm: BoltzmannMachine, data: SpinStatistics, fdr: float) -> ShownCouplings:
     """What is shown of a machine that was fitted to these data."""
-    edges = bm.edges(fdr)
+    edges, automatic = bm.edges(fdr), bm.n_hidden == "auto"
+    why = None if bm.n_hidden == 0 else bm.reason_ if automatic else _as_asked(bm.answer_.n_hidden)
     return ShownCouplings(
         method=bm.method_,
         reason=bm.reason_,
@@ -129,7 +137,14 @@ def shown_couplings(bm: BoltzmannMachine, data: SpinStatistics, fdr: float) -> S
         n_edges=len(edges),
         expected_false_edges=sum(1 - edge.probability for edge in edges),
         strongest=tuple(bm.strongest(STRONGEST)),
+        hidden=causes_of(bm.answer_, bm.names(), data),
+        hidden_reason=why,
+        hidden_gains=bm.answer_.gains,
         check=bm.check_,
         certificate=bm.certificate_,
-        warnings=tuple(map(str, bm.answer_.warnings)),
+        warnings=tuple(map(say, bm.answer_.warnings)),
     )
+
+
+def _as_asked(k: int) -> str:
+    return f"{k} common cause{'s' * (k != 1)}, as asked"

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from ..exceptions import Setting
+
 if TYPE_CHECKING:
     from ..calibration import Interval
     from ..differences import Comparison
     from ._shown import Shown, ShownCouplings
 
+LOADINGS_IN_TEXT = 5  # of a common cause: likewise
 IN_TEXT = 3  # couplings in the text: a first impression, since all of them are in the file
 
 _CASES = {
@@ -61,7 +64,7 @@ def couplings_as_text(found: ShownCouplings, encoding: str) -> str:
     """How couplings were found, and the largest of them."""
     lines = [
         f"  data     {_size(found)}, encoded {encoding}",
-        f"  method   {found.method} ({found.reason})",
+        f"  method   {found.method}" + ("" if found.reason == found.hidden_reason else f" ({found.reason})"),
     ]
     if found.gamma is not None:
         penalty = "" if found.penalty is None else f", penalty {found.penalty:.4g}"
@@ -70,7 +73,7 @@ def couplings_as_text(found: ShownCouplings, encoding: str) -> str:
     if found.certificate is not None:
         lines.append(f"  search   {found.certificate.sentence}")
     if found.check is not None:
-        lines.append(f"  check    {found.check.sentence}")
+        lines.append(f"  check    {found.check.worded(Setting.in_shell)}")
     pairs = found.n_spins * (found.n_spins - 1) // 2
     wrong = "to be false" if found.prior == "sparse" else "to have the other sign"
     false = f", of which {found.expected_false_edges:.1f} are expected {wrong}" if found.n_edges else ""
@@ -78,7 +81,20 @@ def couplings_as_text(found: ShownCouplings, encoding: str) -> str:
     for k, edge in enumerate(found.strongest[:IN_TEXT]):
         title = "" if k else "largest"
         lines.append(f"  {title:9}{edge.J:+.4f} ± {edge.error:.4f}    {edge.name_i}, {edge.name_j}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_cause_lines(found)])
+
+
+def _cause_lines(found: ShownCouplings) -> list[str]:
+    """How many common causes there are and why, how often each is on, and what it loads on most."""
+    if found.hidden_reason is None:
+        return []
+    lines = [f"  causes   {found.hidden_reason}"]
+    for cause in found.hidden:
+        clear = cause.clear(LOADINGS_IN_TEXT)
+        what = "" if clear else " nothing clearly"
+        lines.append(f"           {cause.name}, on in {100 * cause.on:.2g}% of the samples, loads on{what}")
+        lines += [f"           {each.J:+.4f} ± {each.error:.4f}    {each.name_i}" for each in clear]
+    return lines
 
 
 def comparison_as_text(found: Comparison, sizes: tuple[int, int], fdr: float) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ._methods import AUTO, coupling_methods, coupling_priors
-from ._options import data_argument, force_option, json_option, method_option, prior_option
+from ._options import data_argument, force_option, hidden_option, json_option, method_option, prior_option
 from ._reading import Reading, reading_options
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 @method_option(coupling_methods)
 @prior_option(coupling_priors)
 @click.option("--gamma", default=AUTO, show_default=True, help="Strength of the couplings, J^2, or auto.")
+@hidden_option
 @click.option(
     "--fdr",
     type=float,
@@ -39,6 +40,7 @@ def couplings(
     method: str,
     prior: str,
     gamma: str,
+    hidden: str,
     fdr: float,
     matrix: bool,
     reading: Reading,
@@ -51,12 +53,15 @@ def couplings(
     Rows of DATA are samples, columns are spins, ±1, 0/1 or yes/no; the formats are those of 'bayesing fit'. The file
     has a row for every pair: the numbers of the two columns (from 0), their names, the coupling J, its standard
     error, the probability that it is there, and 1 if it is an edge. '--prior sparse' answers which couplings there
-    are. With other priors none is 0, and the probability is that of its sign.
+    are. With other priors none is 0, and the probability is that of its sign. With '--hidden' there are common causes
+    beside the couplings, and the file has rows for what they load on, too: 'cause 1' is the second of the two names.
     """
     from ..arguments import number
     from ..boltzmann_machine import BoltzmannMachine
+    from ..inference import check_couplings
     from ._errors import naming
     from ._json import couplings_as_json, dumps
+    from ._options import n_hidden
     from ._output import check_output
     from ._progress import Progress
     from ._reading import read
@@ -65,7 +70,9 @@ def couplings(
 
     check_output(output, ".csv", force, data)
     number("--fdr", fdr, least=0, most=1)
-    bm = BoltzmannMachine(method, prior, gamma, random_state=seed)
+    units = n_hidden(hidden)
+    check_couplings(method, prior, gamma, units)
+    bm = BoltzmannMachine(method, prior, gamma, units, random_state=seed)
     found = read(data, reading)
     N, n = found.statistics.N, found.statistics.n
     pairs = n * (n - 1) // 2
@@ -79,24 +86,34 @@ def couplings(
         click.echo(dumps(couplings_as_json(result) | how))
     else:
         click.echo(couplings_as_text(result, found.encoding))
-        click.echo(f"wrote {output}: " + (f"a {n} x {n} matrix" if matrix else f"{pairs} couplings"))
+        k = bm.answer_.n_hidden
+        causes = f" and {n * k} loadings" if k else ""
+        click.echo(
+            f"wrote {output}: " + (f"a {n + k} x {n + k} matrix" if matrix else f"{pairs} couplings{causes}")
+        )
 
 
 def _write(
     bm: BoltzmannMachine, output: str, matrix: bool, fdr: float, force: bool, progress: Progress
 ) -> None:
-    """The list of pairs, or the matrix below the names of its columns."""
+    """The list of pairs, or the matrix below the names of its columns; common causes come last."""
     from ..edges import Coupling, limit_for
+    from ..loadings import cause_names, limit_for_loadings, loadings_of
     from ._output import writing_table
 
-    n = bm.n_features_in_
+    n, names = bm.n_features_in_, bm.names()
+    loadings = list(loadings_of(bm.answer_, names))
     progress.begin(f"writing {output}")
     with writing_table(output, force) as table:
         if matrix:
-            table.writerow(bm.names())
-            table.writerows(progress.over(bm.couplings_.tolist(), n))
+            table.writerow([*names, *cause_names(bm.answer_.n_hidden, names)])
+            whole = bm.model_.couplings
+            table.writerows(progress.over(whole.tolist(), len(whole)))
         else:
             table.writerow([*Coupling._fields, "edge"])
             limit = limit_for(bm.answer_, n, fdr)
             rows = ((*pair, int(pair.probability > limit)) for pair in bm.pairs())
             table.writerows(progress.over(rows, n * (n - 1) // 2))
+            if loadings:
+                limit = limit_for_loadings(loadings, fdr)
+                table.writerows((*each, int(each.probability > limit)) for each in loadings)

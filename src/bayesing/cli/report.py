@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from ._methods import AUTO, coupling_priors
-from ._options import check_jobs, data_argument, force_option, prior_option
+from ._options import check_jobs, data_argument, force_option, hidden_option, prior_option
 from ._reading import Reading, reading_options
 
 
@@ -24,6 +24,7 @@ from ._reading import Reading, reading_options
     help="Method for the couplings, as of 'bayesing couplings'.",
 )
 @prior_option(coupling_priors)
+@hidden_option
 @reading_options
 @click.option(
     "--simulations",
@@ -45,6 +46,7 @@ def report(
     method: str,
     couplings_method: str,
     prior: str,
+    hidden: str,
     reading: Reading,
     simulations: int | None,
     jobs: int,
@@ -66,6 +68,7 @@ def report(
     from ..report.write import write_report
     from ._errors import naming
     from ._json import dumps, estimate_as_json
+    from ._options import n_hidden
     from ._output import check_output
     from ._progress import Progress
     from ._reading import read
@@ -73,7 +76,7 @@ def report(
 
     check_output(output, ".html", force, data)
     check_jobs(jobs)
-    choices = Choices(method, prior, couplings_method, simulations, seed, Setting.in_shell)
+    choices = Choices(method, prior, couplings_method, n_hidden(hidden), simulations, seed, Setting.in_shell)
     command = shlex.join(["bayesing", *(typed or ["report", data])])
     with Progress("reading") as progress, joblib.parallel_config(n_jobs=jobs):
         found = read(data, reading, aloud=False)

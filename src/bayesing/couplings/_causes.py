@@ -78,7 +78,9 @@ def check_units(n_hidden: Any, stats: SpinStatistics) -> None:
     """An error where data have fewer spins than there would be hidden units."""
     if n_hidden != AUTO_HIDDEN and n_hidden > len(stats.varying):
         raise InputError(
-            f"n_hidden must be at most the number of spins that vary, {len(stats.varying)}: found {n_hidden}."
+            f"expected at most as many common causes as spins that vary, {len(stats.varying)}: found ",
+            Setting("n_hidden", n_hidden),
+            ".",
         )
 
 
@@ -168,8 +170,9 @@ def _warnings(
 ) -> tuple[Warning, ...]:
     found: list[Warning] = []
     if not (certificate.passed and settled):
-        text = f"{certificate.sentence} The search has not arrived: try another random_state, or another n_hidden."
-        found.append(NotConvergedWarning(text))
+        text = f"{certificate.sentence} The search has not arrived: try another seed, "
+        fewer = (Setting("random_state", 1), ", or fewer common causes.")
+        found.append(NotConvergedWarning(text, *fewer))
     if gains and k == _MOST_AUTO:
         text = (
             f"The evidence still rises with the number of common causes, by {gains[-1].value:.0f} nats at the last "

@@ -120,6 +120,7 @@ class CouplingMethod:
     searches: bool = False  #: Whether it goes through all samples again and again.
     hidden: bool = False  #: Whether it can have hidden units.
     uses_missing: bool = False  #: Whether it can use rows with missing cells.
+    missing_needs_rows: bool = False  #: Whether sums and products are then not enough.
     holds: str = ""  #: Where it holds, in a line.
 
 

@@ -64,6 +64,8 @@ _BETWEEN = 4  # steps from one draw to the next
 _MOST_TRIES = 3  # to come as near to the data as is aimed at
 _GAMMA = 0.3  # of the Gaussian prior from which a sparse one is found
 _COMPLETIONS = 3  # draws of missing cells that it is found from
+_ONE_CAUSE = Setting("n_hidden", 1)
+_SEED = Setting("random_state", 1)  # other than that by default
 _AIM = 0.4  # standard errors, less than the certificate asks for
 
 
@@ -311,37 +313,48 @@ def _error_at_zero(mode: Mode, n: int) -> float:
 
 def _warnings(N: int, mode: Mode, certificate: Certificate) -> tuple[Warning, ...]:
     found: list[Warning] = []
+    advice: tuple[str | Setting, ...]
     if not certificate.passed:
         if not certificate.agreed:
-            advice = "Fit again with another random_state, and use the couplings only if both fits agree."
+            advice = (
+                "Fit again with another seed, ",
+                _SEED,
+                ", and use the couplings only if both fits agree.",
+            )
         elif not mode.settled:
             advice = (
                 "The search was stopped: step after step led to states that the data do not show. Couplings are "
-                "those of the last good step, with a Gaussian prior. Try a smaller gamma, or leave out rare spins."
+                "those of the last good step, with a Gaussian prior. Try a smaller gamma, or leave out rare spins.",
             )
         else:
             advice = (
-                f"The search has not arrived: try another random_state, or a gamma below {mode.gamma:.2g}."
+                "The search has not arrived: try another seed, ",
+                _SEED,
+                f", or a gamma below {mode.gamma:.2g}.",
             )
-        found.append(NotConvergedWarning(f"{certificate.sentence} {advice}"))
+        found.append(NotConvergedWarning(f"{certificate.sentence} ", *advice))
     if certificate.has_another_state or (certificate.passed and not certificate.stays):
-        found.append(UnseenStatesWarning(_unseen(N, certificate)))
+        found.append(UnseenStatesWarning(*_unseen(N, certificate)))
     return tuple(found)
 
 
-def _unseen(N: int, certificate: Certificate) -> str:
+def _unseen(N: int, certificate: Certificate) -> tuple[str | Setting, ...]:
     """What of the model the data never show: another state, or more extreme samples."""
     if certificate.has_another_state:
         return (
             "No pairwise model describes these data. Couplings that give their correlations make another state, too: "
             f"of {N} samples of the fitted model, as many as there are data, {certificate.far:.2g} are in a state "
-            "far from all of the data. A hidden cause that drives many spins at once would explain this."
+            "far from all of the data. A common cause that drives many spins at once would explain this: ",
+            _ONE_CAUSE,
+            " adds one.",
         )
     return (
         "The model has the means and correlations of the data, but not their extremes: "
         f"of {N} samples of the fitted model, as many as there are data, {certificate.unseen:.2g} have clearly more "
         "or fewer active spins than any of the data. "
-        "Sums that are fixed by design do this, and hidden causes that drive many spins at once."
+        "Sums that are fixed by design do this, and common causes that drive many spins at once: ",
+        _ONE_CAUSE,
+        " adds one.",
     )
 
 
@@ -355,5 +368,6 @@ METHOD = CouplingMethod(
     infers_strength=True,
     hidden=True,
     uses_missing=True,
+    missing_needs_rows=True,
     holds="data of any kind, up to some hundred spins: means and correlations are reproduced, or it says so",
 )

@@ -11,13 +11,14 @@ from __future__ import annotations
 from ._batches import batches_of, read_batches
 from ._groups import read_groups
 from ._memory import memory_available, memory_of
-from ._missing import RULES
+from ._missing import AT_RANDOM, RULES
 from ._open import open_table
 from ._read import read_spins, read_table
 from ._record import SpinData, on_constant_spins, on_copies
 from ._table import Table
 
 __all__ = [
+    "AT_RANDOM",
     "RULES",
     "SpinData",
     "Table",

@@ -15,6 +15,7 @@ from ._selection import Selection
 
 KEEP = "keep"
 RULES = (KEEP, "error", "drop-samples", "drop-spins")
+AT_RANDOM = "They are taken to be missing at random, given the values that are there."
 
 _KEEP = Setting("missing", KEEP)
 _DROP_SAMPLES = Setting("missing", "drop-samples")
@@ -159,8 +160,7 @@ def _notes_on_kept(tally: Tally, selection: Selection, encoding: Encoding) -> tu
         verb = "is" if cells == 1 else "are"
         share = f"{cells} of {N * tally.n} cells ({100 * cells / (N * tally.n):.2g}%)"
         notes.append(
-            f"{zeros}{share} {verb} missing, in {samples} of {N} samples and {spins} of {tally.n} spins. They "
-            "are taken to be missing at random, given the values that are there."
+            f"{zeros}{share} {verb} missing, in {samples} of {N} samples and {spins} of {tally.n} spins. {AT_RANDOM}"
         )
     never = int(np.count_nonzero(tally.never))
     if never:

@@ -13,9 +13,10 @@ from matplotlib.patheffects import withStroke
 
 from ..boltzmann_machine import BoltzmannMachine
 from ..edges import Coupling
+from ..loadings import loadings_of, strongest_loadings
 from ..types import Array
 from ._couplings import order_of
-from ._style import background, name_of, note, sign_colours, size_in_points, text_colour
+from ._style import background, cause_colour, name_of, note, sign_colours, size_in_points, text_colour
 
 _MOST_ALONE = 60  # spins up to which those without a line are drawn, too
 WIDEST = 4.5  # points, of the strongest coupling's line
@@ -24,6 +25,7 @@ _DASHES = (0, (2, 1.2))  # in units of the line's width
 _LARGEST_FONT = 9.0  # points: the size of other text
 _SMALLEST_FONT = 5.5  # points: just readable
 _LETTER = 0.62  # width of a letter, in units of the font's size
+_SQUARE = 8.0  # points, of a common cause
 _LONGEST_NAME = 20  # letters
 _COVERED = 0.4  # share of the area that names may cover, if the font can be so small
 _STEPS = 300  # of the forces, and of moving names apart: nothing moves any more
@@ -38,9 +40,27 @@ def coupling_network(ax: Axes, bm: BoltzmannMachine, k: int = 40) -> Axes:
     machine are dashed. Couplings that are exactly 0 are left out. Up to 60 spins, those without a line are drawn,
     too. Where a spin stands says nothing but that coupled ones attract each other: the layout is that of T.
     Fruchterman and E. Reingold (1991), and then names that overlap are moved apart.
+
+    Common causes, if the machine has any, are squares with lines to the spins that they load on most. Half of the k
+    lines are theirs, or all of them if the machine has no ``edges``.
     """
-    edges = {(edge.i, edge.j) for edge in bm.edges()}
-    return draw_network(ax, network_of(bm.strongest(k), size_in_points(ax), edges, bm.names()))
+    edges, names = {(edge.i, edge.j) for edge in bm.edges()}, bm.names()
+    couplings, each = share_of_lines(k, bm.answer_.n_hidden, bool(edges))
+    loadings = strongest_loadings(loadings_of(bm.answer_, names), each) if each else ()
+    strongest = bm.strongest(couplings) if couplings else []
+    return draw_network(ax, network_of(strongest, size_in_points(ax), edges, names, loadings))
+
+
+def share_of_lines(k: int, causes: int, edges: bool) -> tuple[int, int]:
+    """How many of k lines are couplings, and how many each common cause has; all are theirs if there are no edges.
+
+    >>> share_of_lines(40, 0, True), share_of_lines(40, 2, True), share_of_lines(40, 2, False)
+    ((40, 0), (20, 10), (0, 20))
+    """
+    if not causes:
+        return k, 0
+    theirs = k // 2 if edges else k
+    return k - theirs, max(theirs // causes, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +75,17 @@ class Network:
     there: Collection[tuple[int, int]] | None = (
         None  # i, j of the couplings that are there; None is all of them
     )
+    loadings: tuple[Coupling, ...] = ()  # to common causes, whose numbers follow those of all spins
+
+    @property
+    def lines(self) -> tuple[Coupling, ...]:
+        """Couplings and loadings, the strongest first."""
+        return tuple(sorted((*self.edges, *self.loadings), key=lambda c: -abs(c.J)))
+
+    @property
+    def causes(self) -> set[int]:
+        """Numbers of the common causes."""
+        return {c.j for c in self.loadings}
 
 
 def network_of(
@@ -62,40 +93,43 @@ def network_of(
     frame: tuple[float, float],
     there: Collection[tuple[int, int]] | None = None,
     all_names: Sequence[str] = (),
+    loadings: Sequence[Coupling] = (),
 ) -> Network:
     """Couplings that are not 0, and a place in the frame for each of their spins.
 
     ``there`` are the pairs of which it can be told, and ``all_names`` those of all spins, which have a place, too,
-    unless they are many.
+    unless they are many. ``loadings`` are couplings to common causes, which have places as well.
     """
-    edges = tuple(c for c in couplings if c.J != 0)
-    if not edges:
+    edges, own = tuple(c for c in couplings if c.J != 0), tuple(c for c in loadings if c.J != 0)
+    lines = (*edges, *own)
+    if not lines:
         return Network((), {}, np.empty((0, 2)), _LARGEST_FONT, frame, there)
     found = dict(enumerate(all_names)) if len(all_names) <= _MOST_ALONE else {}
-    found |= {spin: name for c in edges for spin, name in ((c.i, c.name_i), (c.j, c.name_j))}
+    found |= {spin: name for c in lines for spin, name in ((c.i, c.name_i), (c.j, c.name_j))}
     names = {spin: name_of(found[spin], _LONGEST_NAME) for spin in sorted(found)}
     at = {spin: place for place, spin in enumerate(names)}
     J = np.zeros((len(names), len(names)))
-    for c in edges:
+    for c in lines:
         J[at[c.i], at[c.j]] = J[at[c.j], at[c.i]] = c.J
     font, boxes = _boxes(list(names.values()), np.array(frame))
-    return Network(edges, names, layout(J, boxes, np.array(frame)), font, frame, there)
+    return Network(edges, names, layout(J, boxes, np.array(frame)), font, frame, there, own)
 
 
 def draw_network(ax: Axes, network: Network) -> Axes:
     """The picture of :func:`coupling_network`, of a network whose spins have their places."""
     ax.set_axis_off()
-    if not network.edges:
+    if not network.lines:
         note(ax, "There are no couplings to show.")
         return ax
     at = {spin: place for place, spin in enumerate(network.names)}
     negative, positive = sign_colours(ax)
-    for c in reversed(network.edges):  # the strongest on top
+    lines = network.lines
+    for c in reversed(lines):  # the strongest on top
         ends = network.positions[[at[c.i], at[c.j]]]
         ax.plot(
             *ends.T,
             color=positive if c.J > 0 else negative,
-            linewidth=max(WIDEST * abs(c.J) / abs(network.edges[0].J), THINNEST),
+            linewidth=max(WIDEST * abs(c.J) / abs(lines[0].J), THINNEST),
             linestyle="-" if _is_there(c, network) else _DASHES,
             dash_capstyle="butt",
         )
@@ -106,12 +140,19 @@ def draw_network(ax: Axes, network: Network) -> Axes:
 
 def draw_spins(ax: Axes, network: Network) -> None:
     """Points and names, on top of the lines, in the frame of the network."""
-    ax.plot(*network.positions.T, "o", color=text_colour(), markersize=3.5, zorder=3)
+    is_cause = np.array([spin in network.causes for spin in network.names])
+    if is_cause.any():
+        ax.plot(*network.positions[is_cause].T, "s", color=cause_colour(ax), markersize=_SQUARE, zorder=3)
+    ax.plot(*network.positions[~is_cause].T, "o", color=text_colour(), markersize=3.5, zorder=3)
     halo = [withStroke(linewidth=2, foreground=background(ax))]
-    for name, (x, y), side in zip(network.names.values(), network.positions, _sides(network), strict=True):
-        ax.annotate(name, (x, y), (0, 3 * side), textcoords="offset points", ha="center",
+    places = zip(network.names.values(), network.positions, _sides(network), is_cause, strict=True)
+    for name, (x, y), side, square in places:
+        away, colour = (_SQUARE / 2 + 1, cause_colour(ax)) if square else (3, text_colour())
+        ax.annotate(name, (x, y), (0, away * side), textcoords="offset points", ha="center",
                     va="bottom" if side > 0 else "top", fontsize=network.font, path_effects=halo,
-                    zorder=4)  # fmt: skip
+                    color=colour, weight="bold" if square else "normal", zorder=4,
+                    bbox=dict(boxstyle="round,pad=0.1", fc=background(ax), ec="none", alpha=0.85)
+                    if square else None)  # fmt: skip
     ax.set_xlim(0, network.frame[0])
     ax.set_ylim(0, network.frame[1])
 
@@ -121,7 +162,7 @@ def _sides(network: Network) -> list[int]:
     at = {spin: place for place, spin in enumerate(network.names)}
     crossed = np.zeros((len(at), 2), int)
     half = np.array([len(name) for name in network.names.values()]) * _LETTER * network.font / 2
-    for c in network.edges:
+    for c in network.lines:
         for i, j in ((at[c.i], at[c.j]), (at[c.j], at[c.i])):
             x, y = network.positions[j] - network.positions[i]
             if abs(x) * network.font < half[i] * abs(y):  # it leaves the name through its long side
@@ -197,12 +238,12 @@ def _boxes(names: list[str], frame: Array) -> tuple[float, Array]:
 
 
 def _is_there(c: Coupling, network: Network) -> bool:
-    return network.there is None or (c.i, c.j) in network.there
+    return network.there is None or (c.i, c.j) in network.there or c.j in network.causes
 
 
 def _legend(ax: Axes, network: Network) -> None:
-    negative, positive, edges = *sign_colours(ax), network.edges
-    strongest = f"$|J_{{ij}}|$ = {abs(edges[0].J):.2g}"
+    negative, positive, edges = *sign_colours(ax), network.lines
+    strongest = f"$|{'W_{ia}' if edges[0].j in network.causes else 'J_{ij}'}|$ = {abs(edges[0].J):.2g}"
     handles = [Line2D([], [], color=text_colour(), linewidth=WIDEST, label=strongest)]
     if any(c.J > 0 for c in edges):
         handles.append(Line2D([], [], color=positive, linewidth=2, label="positive"))
@@ -211,6 +252,11 @@ def _legend(ax: Axes, network: Network) -> None:
     if not all(_is_there(c, network) for c in edges):
         label = "may be 0"
         handles.append(Line2D([], [], color=text_colour(), linewidth=2, linestyle=_DASHES, label=label))
+    if network.causes:
+        square = Line2D([], [], color=cause_colour(ax), label="common cause", linestyle="none")
+        square.set_marker("s")
+        square.set_markersize(_SQUARE)
+        handles.append(square)
     ax.legend(
         handles=handles,
         loc="upper center",

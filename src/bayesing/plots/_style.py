@@ -39,6 +39,11 @@ def sign_colours(ax: Axes) -> tuple[str, str]:
     return low[1], high[1]
 
 
+def cause_colour(ax: Axes) -> str:
+    """Of common causes: amber, which is told from red and from blue with any kind of colour vision."""
+    return "#f2b84b" if _lightness(background(ax)) < 0.5 else "#a86f00"
+
+
 def name_of(name: str, longest: int = _LONGEST) -> str:
     """A name as it is written: no formula where it has dollar signs, one line, and not too long."""
     line = " ".join(name.split())

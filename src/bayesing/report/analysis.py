@@ -7,18 +7,21 @@ Every part has a bound on its cost (:mod:`bayesing.report.budget`). What is left
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from ..calibration import Interval
 from ..choice import LARGEST_SPECTRUM
 from ..empirical_bayes import EmpiricalBayes
-from ..exceptions import BayesingWarning
+from ..exceptions import BayesingWarning, Setting
+from ..inference import check_couplings
+from ..loadings import whole_rows
 from ..replica import NEAR
 from ..spectrum import Spectrum
 from . import budget
 from .couplings import InferredCouplings, couplings_of
+from .gaps import Gaps, gaps_of
 from .held_out import MOST_MODEL_SAMPLES, HeldOut, held_out_of
 from .intervals import interval_of
 from .oddities import Oddities, oddities_of
@@ -46,7 +49,8 @@ class Analysis:
     couplings: InferredCouplings | None
     held_out: HeldOut | None
     oddities: Oddities
-    spectrum: Spectrum | None  # of the correlations; None where it would take long
+    gaps: Gaps | None  # None where no cell is missing
+    spectrum: Spectrum | None  # of the correlations, with missing cells drawn; None where it would take long
     caught: tuple[Caught, ...]
     left_out: dict[Step, str] = field(default_factory=dict)
 
@@ -66,16 +70,17 @@ class Analysis:
 
 def analyse(source: Source, choices: Choices, watch: Watch | None = None) -> Analysis:
     """Fit, calibrate, infer couplings and predict; a ValueError says what is wrong with data or choices."""
+    check_couplings(choices.couplings_method, choices.prior, "auto", choices.n_hidden)
     watch = watch or Nobody()
-    steps = _Steps(watch)
+    steps = _Steps(watch, choices.speak)
     data = source.data
     n, N = data.n, data.N
     with steps.begun(Step.FIT):
         affordable = min(n, N) <= LARGEST_SPECTRUM
-        if affordable:
+        if affordable and not data.missing:
             _ = data.eigenvectors  # of which couplings are made: one decomposition serves all
         eb = EmpiricalBayes(choices.method, choices.strength_prior, random_state=choices.seed).fit(data)
-        spectrum = data.spectrum if affordable else None
+        spectrum = data.spectrum if affordable and not data.missing else None
         oddities = oddities_of(data, choices.seed)
     distance = eb.diagnosis_.distance
     hard, rows = distance < NEAR, budget.rows_for_couplings(n, N)
@@ -86,6 +91,10 @@ def analyse(source: Source, choices: Choices, watch: Watch | None = None) -> Ana
         interval, steps.why = interval_of(eb, choices, simulations, watch)
     with steps.begun(Step.COUPLINGS):
         couplings, steps.why = couplings_of(source, choices, rows)
+        if data.missing and affordable and couplings:
+            spectrum = whole_rows(couplings.machine.answer_, data, choices.seed).spectrum
+        elif data.missing:
+            steps.why += " The spectrum of the correlations, which needs complete rows, was left out, too."
     with steps.begun(Step.PREDICTION):
         held_out, steps.why = held_out_of(data, choices, couplings, rows, hard)
     return Analysis(
@@ -96,6 +105,7 @@ def analyse(source: Source, choices: Choices, watch: Watch | None = None) -> Ana
         couplings=couplings,
         held_out=held_out,
         oddities=oddities,
+        gaps=gaps_of(data),
         spectrum=spectrum,
         caught=tuple(dict.fromkeys(steps.caught)),
         left_out=steps.left_out,
@@ -116,8 +126,9 @@ def _seconds(n: int, N: int, intervals: float, rows: int, hard: bool) -> dict[st
 class _Steps:
     """Steps as they are begun: ``why`` says what the present one leaves out."""
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, watch: Watch, speak: Callable[[Setting], str]) -> None:
         self.watch = watch
+        self.speak = speak
         self.why = ""
         self.caught: list[Caught] = []
         self.left_out: dict[Step, str] = {}
@@ -131,8 +142,8 @@ class _Steps:
             warnings.simplefilter("always", BayesingWarning)
             yield
         for warning in found:
-            if issubclass(warning.category, BayesingWarning):
-                self.caught.append(Caught(step, warning.category, str(warning.message)))
+            if isinstance(warning.message, BayesingWarning):
+                self.caught.append(Caught(step, warning.category, warning.message.worded(self.speak)))
             else:
                 warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
         if self.why:

@@ -12,10 +12,11 @@ from ..edges import FDR
 from ..empirical_bayes import EmpiricalBayes
 from ..words import sentences
 from .analysis import Analysis
-from .format import between, counted, number, plus_minus, rounded, share
+from .format import between, counted, listed, number, percent, plus_minus, rounded, share
 from .intervals import LEVEL
 
 _PERCENT = f"{100 * LEVEL:g}%"
+_LOADED = 3  # names of what a common cause loads on
 _UNSEEN = 1.64  # standard errors of gamma that couplings may reach and go unnoticed: a 5% chance
 
 
@@ -54,13 +55,15 @@ def best(a: Analysis) -> float:
 
 def answer(a: Analysis) -> list[str]:
     """Sentences to paste into a paper."""
-    subject = f"From {counted(a.N, 'sample')} of {counted(a.n, 'spin')}, "
+    missing = f"of whose cells {percent(a.gaps.share)} are missing, " if a.gaps else ""
+    subject = f"From {counted(a.N, 'sample')} of {counted(a.n, 'spin')}, {missing}"
     return [
         subject + _couplings_sentence(a),
         *_doubts(a),
         _field_sentence(a.eb, a.interval),
         _regime_sentence(a),
         *_check_sentence(a),
+        *_causes_sentence(a),
         *_strongest_sentence(a),
         *_edges_sentence(a),
         *_prediction_sentence(a),
@@ -161,6 +164,22 @@ def _regime_sentence(a: Analysis) -> str:
     if a.interval:
         return beyond + "the interval, by simulation, is what to rely on."
     return beyond + "J is approximate, and its error larger than given."
+
+
+def _causes_sentence(a: Analysis) -> Iterable[str]:
+    """What common causes there are, if they were asked for."""
+    if a.couplings is None or not a.choices.n_hidden:
+        return
+    if not a.couplings.causes:
+        yield "No common cause of many spins is seen beside the couplings."
+        return
+    each = []
+    for cause in a.couplings.causes:
+        names = [loading.name_i for loading in cause.clear(a.n)]
+        what = f"loads on {listed(names, _LOADED)}" if names else "loads on nothing clearly"
+        each.append(f"{cause.name}, on in {percent(cause.on)} of the samples, {what}")
+    many = counted(len(each), "common cause")
+    yield f"Beside the couplings there {'is' if len(each) == 1 else 'are'} {many}: {'; '.join(each)}."
 
 
 def _strongest_sentence(a: Analysis) -> Iterable[str]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..boltzmann_machine import BoltzmannMachine
-from ..choice import QUICK, THOROUGH
+from ..choice import MOST_LEARNT, QUICK, THOROUGH
 from ..edges import Coupling
 from ..exceptions import Setting
+from ..loadings import Cause, causes_of, strongest_loadings
 from ..statistics import SpinStatistics
 from .request import Choices, Source
 
@@ -22,7 +23,7 @@ _LEAST_ROWS_PER_SPIN = 2  # where only some rows are used
 class InferredCouplings:
     """A fitted machine, why its method was chosen, from how many rows, and couplings with names.
 
-    ``edges`` are those that are there, the most probable first.
+    ``edges`` are those that are there, the most probable first, and ``causes`` the common causes beside them.
     """
 
     machine: BoltzmannMachine
@@ -30,6 +31,7 @@ class InferredCouplings:
     rows: int
     strongest: tuple[Coupling, ...]  # the first the strongest
     edges: tuple[Coupling, ...]
+    causes: tuple[Cause, ...] = ()
 
     @property
     def any(self) -> bool:
@@ -52,6 +54,10 @@ class InferredCouplings:
         edges = sorted((edge for edge in self.edges if edge.J), key=lambda edge: -abs(edge.J))
         return tuple(edges[:STRONGEST]) or self.strongest
 
+    def loadings(self, most: int) -> tuple[Coupling, ...]:
+        """What common causes load on, up to so many lines for each; its strongest if none is clear."""
+        return strongest_loadings((each for cause in self.causes for each in cause.loadings), most)
+
 
 def couplings_of(source: Source, choices: Choices, rows: int) -> tuple[InferredCouplings | None, str]:
     """Couplings from all rows, if there is time for so many ``rows``; what was left out or reduced, and why."""
@@ -60,37 +66,50 @@ def couplings_of(source: Source, choices: Choices, rows: int) -> tuple[InferredC
     if N < _LEAST_SAMPLES:
         why = f"Couplings were not inferred: that takes at least {_LEAST_SAMPLES} samples, and there are {N}."
         return None, why
+    chains = bool(data.missing or choices.n_hidden)  # which only the true likelihood can do
+    if chains and n > MOST_LEARNT and choices.couplings_method == "auto":
+        what = "common causes" if choices.n_hidden else "missing cells"
+        asked = choices.speak(Setting("couplings_method", "likelihood"))
+        return None, (
+            f"Couplings were not inferred: with {what} that would take minutes for more than {MOST_LEARNT} spins, "
+            f"and there are {n:,}. {asked} asks for them all the same."
+        )
     if choices.couplings_method != "auto" or rows == N:
         machine = machine_for(choices).fit(data)
-        return _inferred(machine, machine.reason_, N), ""
+        return _inferred(machine, machine.reason_, data), ""
     all_the_same = choices.speak(Setting("couplings_method", THOROUGH))
-    if rows < min(n, N) and choices.prior == "gaussian":
+    if rows < min(n, N) and choices.prior == "gaussian" and not chains:
         machine = machine_for(choices, QUICK).fit(data)
         why = (
             f"Couplings are those of the method {machine.method_}, which is fast. The method {THOROUGH} would take "
             f"minutes for {n:,} spins; it is better near the spin glass, for strong couplings and for very many "
             f"samples. {all_the_same} asks for it."
         )
-        return _inferred(machine, "to save time", N), why
+        return _inferred(machine, "to save time", data), why
     rows = max(rows, min(N, _LEAST_ROWS_PER_SPIN * n))
-    some = machine_for(choices).fit(_chosen_rows(data, rows, choices.seed))
+    chosen = _chosen_rows(data, rows, choices.seed)
+    some = machine_for(choices).fit(chosen)
     if some.is_cheap_:
-        return _inferred(machine_for(choices, some.method_).fit(data), some.reason_, N), ""
+        return _inferred(machine_for(choices, some.method_).fit(data), some.reason_, data), ""
     why = (
         f"Couplings were inferred from {rows:,} of the {N:,} rows, a random choice, to save time. "
-        f"{all_the_same} asks for all of them."
+        f"{choices.speak(Setting('couplings_method', some.method_))} asks for all of them."
     )
-    return _inferred(some, some.reason_, rows), why
+    return _inferred(some, some.reason_, chosen), why
 
 
-def machine_for(choices: Choices, method: str | None = None) -> BoltzmannMachine:
-    """A machine to be fitted, by the method that was chosen unless there is another."""
-    return BoltzmannMachine(method or choices.couplings_method, choices.prior, random_state=choices.seed)
+def machine_for(choices: Choices, method: str | None = None, n_hidden: int | None = None) -> BoltzmannMachine:
+    """A machine to be fitted, by what was chosen unless there is another method or number of common causes."""
+    causes = choices.n_hidden if n_hidden is None else n_hidden
+    return BoltzmannMachine(
+        method or choices.couplings_method, choices.prior, n_hidden=causes, random_state=choices.seed
+    )
 
 
-def _inferred(machine: BoltzmannMachine, reason: str, rows: int) -> InferredCouplings:
+def _inferred(machine: BoltzmannMachine, reason: str, data: SpinStatistics) -> InferredCouplings:
     strongest, edges = machine.strongest(STRONGEST), machine.edges()
-    return InferredCouplings(machine, reason, rows, tuple(strongest), tuple(edges))
+    causes = causes_of(machine.answer_, machine.names(), data)
+    return InferredCouplings(machine, reason, data.N, tuple(strongest), tuple(edges), causes)
 
 
 def _chosen_rows(data: SpinStatistics, rows: int, seed: int) -> SpinStatistics:

@@ -39,6 +39,11 @@ def chance(value: float) -> str:
     return "> 0.99" if value > 0.5 else "< 0.01"
 
 
+def percent(value: float) -> str:
+    """A share of 0.045 as 4.5%."""
+    return f"{100 * value:.2g}%" if value < 0.995 else f"{100 * value:.0f}%"
+
+
 def rounded(value: float, scale: float, sign: bool = False) -> str:
     """To two digits of the ``scale`` of its error."""
     if not (math.isfinite(value) and 0 < scale < math.inf):

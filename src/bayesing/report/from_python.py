@@ -25,6 +25,7 @@ def write_report(
     simulations: int | None = None,
     seed: int = 0,
     force: bool = False,
+    n_hidden: Any = 0,
 ) -> None:
     """Write a report on ``X`` to an .html file: the answer in words, numbers with intervals, pictures, and couplings.
 
@@ -34,7 +35,8 @@ def write_report(
     Parameters
     ----------
     X : array, data frame, SpinData, SpinDataset or Simulation
-        Spins (±1, 0/1 or bool); those of a data frame, of :class:`SpinData` or :class:`SpinDataset` have names.
+        Spins (±1, 0/1 or bool), of which some may be missing (NaN); those of a data frame, of :class:`SpinData` or
+        :class:`SpinDataset` have names.
     path : str or path
         The file to write, with the ending .html.
     title : str or None
@@ -49,6 +51,8 @@ def write_report(
         The same seed gives the same report.
     force : bool
         Whether to overwrite a file.
+    n_hidden : int or "auto"
+        Common causes beside the couplings, as of :class:`BoltzmannMachine`.
 
     Examples
     --------
@@ -59,7 +63,7 @@ def write_report(
     target = Path(path)
     if target.suffix.lower() != ".html":
         raise ValueError(f"{target}: expected the name of a file to write that ends in .html.")
-    choices = Choices(method, prior, couplings_method, simulations, seed)
+    choices = Choices(method, prior, couplings_method, n_hidden, simulations, seed)
     command = _call(target, title, choices)
     write_report_on(target, _source(X, target.stem), choices, title, command, force)
 

@@ -19,10 +19,10 @@ from ..exceptions import (
     SaturationWarning,
     UnseenStatesWarning,
 )
-from ..io import on_constant_spins
+from ..io import AT_RANDOM, on_constant_spins
 from .analysis import Analysis, Caught
 from .answer import corrected, disagrees, strength
-from .format import between, listed, number
+from .format import between, listed, number, percent
 from .watch import Step
 
 _FEW_SAMPLES = 20  # below, every number is a rough guide
@@ -67,7 +67,8 @@ def _of_data(a: Analysis) -> Iterable[Note]:
     constant = on_constant_spins(np.abs(a.eb.moments_.magnetisations) == 1, a.source.data.names)
     for text in a.source.notes:
         if text not in constant:
-            yield Note("Reading the data", text)
+            yield Note("Missing cells" if text.endswith(AT_RANDOM) else "Reading the data", text)
+    yield from _of_gaps(a)
     for text in constant:
         yield Note("Constant columns", text)
     if a.N < _FEW_SAMPLES:
@@ -80,6 +81,19 @@ def _of_data(a: Analysis) -> Iterable[Note]:
             f"Some columns equal another in every sample, or its opposite: {listed(pairs)}. They count as strongly "
             "coupled spins, and one such pair may decide J: leave one of them out.",
         )
+
+
+def _of_gaps(a: Analysis) -> Iterable[Note]:
+    """How many cells are missing and what was assumed, unless whoever read the data has said it."""
+    found = a.gaps
+    if found is None or any(text.endswith(AT_RANDOM) for text in a.source.notes):
+        return
+    verb = "is" if found.cells == 1 else "are"
+    yield Note(
+        "Missing cells",
+        f"{found.cells:,} of {found.N * found.n:,} cells ({percent(found.share)}) {verb} missing, in "
+        f"{found.samples:,} of {found.N:,} samples and {found.spins:,} of {found.n:,} spins. {AT_RANDOM}",
+    )
 
 
 def _of_order(a: Analysis) -> Iterable[Note]:

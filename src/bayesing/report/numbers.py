@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..loadings import Cause
 from ..prediction import Comparison
 from .analysis import Analysis
 from .answer import answer
 from .couplings import InferredCouplings
+from .gaps import Gaps
 from .held_out import HeldOut
 from .notes import notes
 from .tables import MOST_COUPLINGS
@@ -22,6 +24,7 @@ def numbers(a: Analysis) -> dict[str, Any]:
         "answer": " ".join(answer(a)),
         "encoding": a.source.data.encoding,
         "notes": [f"{note.title}: {note.text}" for note in notes(a)],
+        "missing": None if a.gaps is None else _missing(a, a.gaps),
         "couplings": None if a.couplings is None else _couplings(a.couplings),
         "held_out": None if a.held_out is None else _held_out(a.held_out),
         "seed": a.choices.seed,
@@ -38,7 +41,18 @@ def _couplings(found: InferredCouplings) -> dict[str, Any]:
         "strongest": [c._asdict() | {"error": _finite(c.error)} for c in found.strongest[:MOST_COUPLINGS]],
         "n_edges": len(found.edges),
         "expected_false_edges": found.false,
+        "hidden": [_cause(cause) for cause in found.causes],
     }
+
+
+def _cause(cause: Cause) -> dict[str, Any]:
+    loadings = [{"name": each.name_i, "J": each.J, "error": each.error} for each in cause.loadings]
+    return {"name": cause.name, "on": cause.on, "field": cause.field, "loadings": loadings}
+
+
+def _missing(a: Analysis, found: Gaps) -> dict[str, Any]:
+    most = [{"name": a.names[j], "cells": cells} for j, cells in found.most]
+    return {"cells": found.cells, "samples": found.samples, "spins": found.spins, "most": most}
 
 
 def _held_out(found: HeldOut) -> dict[str, Any]:

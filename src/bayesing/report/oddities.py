@@ -37,12 +37,14 @@ def oddities_of(data: SpinStatistics, seed: int) -> Oddities:
 def order_of_rows(spins: Spins, seed: int) -> tuple[float | None, float]:
     """Correlation of successive rows where it is far above that in random order, and the deviation of the latter.
 
-    Independent rows may come in any order: a permutation test, whatever the couplings.
+    Independent rows may come in any order: a permutation test, whatever the couplings. Missing cells (0) are taken to
+    be at their mean.
     """
     N = len(spins)
     if N < _LEAST_ROWS:
         return None, 0.0
-    z = spins - spins.mean(axis=0)
+    there = spins != 0
+    z = np.where(there, spins - spins.sum(axis=0) / np.maximum(there.sum(axis=0), 1), 0.0)
     power = float(np.mean(z * z))
     if power == 0:
         return None, 0.0

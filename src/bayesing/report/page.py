@@ -90,9 +90,12 @@ def _values(a: Analysis, pictures: Sequence[Picture], title: str, provenance: Pr
         "estimates": tables.estimates(a),
         "simulated": sentences.simulated(a.interval) if a.interval else "",
         "facts": tables.facts(a),
+        "missing": tables.missing(a),
         "no_evidence": sentences.no_evidence(a),
         "couplings": sentences.couplings(a),
         "edges": tables.edges(a),
+        "about_causes": sentences.causes(a),
+        "causes": tables.causes(a),
         "prediction": sentences.prediction(a),
         "comparison": tables.comparison(a),
         "galleries": {

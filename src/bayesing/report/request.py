@@ -28,7 +28,9 @@ class Source:
 
 @dataclass(frozen=True)
 class Choices:
-    """Methods, prior, seed, and the number of simulations for the intervals: None is as many as take seconds.
+    """Methods, prior, common causes, seed, and the number of simulations for the intervals.
+
+    None simulations are as many as take seconds.
 
     ``speak`` words a setting as whoever asks for the report would type it, in Python or in a shell.
     """
@@ -36,6 +38,7 @@ class Choices:
     method: str = "auto"
     prior: str = "gaussian"
     couplings_method: str = "auto"
+    n_hidden: int | str = 0
     simulations: int | None = None
     seed: int = 0
     speak: Callable[[Setting], str] = Setting.in_python

@@ -14,7 +14,7 @@ from ..replica import NEAR
 from ..spectrum import Spectrum
 from ..types import Array
 from .analysis import Analysis
-from .format import counted, number, plus_minus, share
+from .format import counted, listed, number, plus_minus, share
 
 _MOST_NAMED = 3  # couplings
 
@@ -92,11 +92,12 @@ def matrix_seen(matrix: Array) -> str:
     )
 
 
-def network_seen(couplings: Sequence[Coupling]) -> str:
-    """How many lines of each sign, and the strongest by name."""
+def network_seen(couplings: Sequence[Coupling], loadings: Sequence[Coupling] = ()) -> str:
+    """How many lines of each sign, and the strongest by name; and common causes with what they load on."""
     edges = [c for c in couplings if c.J]
+    causes = _causes_seen([c for c in loadings if c.J])
     if not edges:
-        return "An empty network: there are no couplings to show."
+        return causes or "An empty network: there are no couplings to show."
     spins = {spin for c in edges for spin in (c.i, c.j)}
     first = "; ".join(f"{c.name_i} and {c.name_j}, {number(c.J, 2, True)}" for c in edges[:_MOST_NAMED])
     positive = sum(c.J > 0 for c in edges)
@@ -105,8 +106,20 @@ def network_seen(couplings: Sequence[Coupling]) -> str:
     return (
         f"Network of the {counted(len(edges), 'strongest coupling')}, lines between the names of "
         f"{counted(len(spins), 'spin')}, with coupled ones near each other: {told}. "
-        f"The strongest {'is' if len(edges) == 1 else 'are'} {first}."
+        f"The strongest {'is' if len(edges) == 1 else 'are'} {first}." + f" {causes}" * bool(causes)
     )
+
+
+def _causes_seen(loadings: Sequence[Coupling]) -> str:
+    """Each square, and the names that it has lines to."""
+    names: dict[str, list[str]] = {}
+    for c in loadings:
+        names.setdefault(c.name_j, []).append(c.name_i)
+    if not names:
+        return ""
+    each = "; ".join(f"{cause}, with lines to {listed(found)}" for cause, found in names.items())
+    stand = "A square stands" if len(names) == 1 else "Squares stand"
+    return f"{stand} for {counted(len(names), 'common cause')}: {each}."
 
 
 def prediction_seen(found: Comparison) -> str:

@@ -8,11 +8,13 @@ from .. import strength
 from ..calibration import Interval
 from ..prediction import Comparison
 from .analysis import Analysis
-from .format import counted, listed, number, plain
+from .format import counted, listed, number, percent, plain
 from .watch import Step
 
 _SMALL_EXCESS = 0.25  # share by which residuals may exceed those of a perfect model and be called small
 _CLEAR = 3.0  # standard errors that are no accident
+
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 
 METHOD = (
     "The model is P(S) ∝ exp(Σ h_i S_i + Σ J_ij S_i S_j) with spins S_i = ±1. Couplings are taken to be many and "
@@ -54,7 +56,29 @@ def couplings(a: Analysis) -> str:
         return a.left_out[Step.COUPLINGS]
     rows = "all rows" if found.rows == a.N else f"{found.rows:,} of {a.N:,} rows"
     none = "" if found.any else " All of them are 0: the data show none."
-    return f"Couplings come from {rows}, by {found.machine.method_} ({plain(found.reason)}).{none}"
+    why = "" if a.choices.n_hidden == "auto" else f" ({plain(found.reason)})"
+    return f"Couplings come from {rows}, by {found.machine.method_}{why}.{none}"
+
+
+def causes(a: Analysis) -> tuple[str, ...]:
+    """How many common causes there are and what they mean, if they were asked for."""
+    found = a.couplings
+    if not a.choices.n_hidden:
+        return ()
+    if found is None:
+        return (a.left_out[Step.COUPLINGS],)
+    gains = found.machine.answer_.gains
+    asked = f"{counted(len(found.causes), 'common cause')}, as asked"
+    how = plain(found.reason) if a.choices.n_hidden == "auto" else asked
+    by = ", ".join(
+        f"{number(gain.value)} ± {number(gain.error, 1)} nats by the {_ORDINALS[k]}"
+        for k, gain in enumerate(gains)
+    )
+    means = (
+        "A common cause is a hidden unit that is coupled to many spins at once: when it is on, it pushes each of "
+        "them by its coupling. Couplings between spins are what is left beside it."
+    )
+    return (f"{how[0].upper()}{how[1:]}.", f"The evidence gains {by}." if by else "", means)
 
 
 def prediction(a: Analysis) -> tuple[str, ...]:
@@ -70,6 +94,11 @@ def prediction(a: Analysis) -> tuple[str, ...]:
         f"A model was fitted to a random choice of {found.fitted:,} rows, by {found.method}, and {by} of it are "
         f"compared with {found.tested:,} rows that it had not seen.{above}"
     )
+    if found.drawn:
+        fitted += (
+            f" Of the cells of these rows {percent(found.drawn)} are missing. They are drawn from the model, given "
+            "the others of their row, which makes the test a little kinder."
+        )
     return fitted, verdict(found.prediction.pairs)
 
 

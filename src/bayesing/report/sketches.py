@@ -9,7 +9,7 @@ from functools import partial
 from .. import plots
 from ..plots._couplings import draw_matrix
 from ..plots._evidence import curve_of, draw_curve, draw_surface, surface_of
-from ..plots._network import draw_network, network_of
+from ..plots._network import draw_network, network_of, share_of_lines
 from . import seen
 from .analysis import Analysis
 from .answer import known
@@ -93,7 +93,8 @@ def _of_strength(a: Analysis) -> Iterator[Sketch]:
             "spectrum",
             View(draw, _PLOT, seen.spectrum_seen(a.spectrum)),
             "Eigenvalues of the correlations. Independent spins would follow the solid curve; what lies beyond the "
-            "dotted line is no accident.",
+            "dotted line is no accident."
+            + (" Missing cells were drawn from the fitted model." if a.gaps else ""),
         )
 
 
@@ -112,7 +113,10 @@ def _of_couplings(found: InferredCouplings, names: tuple[str, ...]) -> Iterator[
         "network",
         _network(found, STRONGEST, _NETWORK, names),
         f"{_most(found)}. Lines are as wide as couplings are strong"
-        + ("." if found.edges else "; dashed ones may be 0, or of the other sign."),
+        + ("." if found.edges or found.causes else "; dashed ones may be 0, or of the other sign.")
+        + (
+            " Squares are common causes, with lines to the spins that they load on most." * bool(found.causes)
+        ),
         _network(found, _FEW_EDGES, _narrow(_NETWORK), ()),
         many=True,
     )
@@ -121,18 +125,24 @@ def _of_couplings(found: InferredCouplings, names: tuple[str, ...]) -> Iterator[
 def _most(found: InferredCouplings) -> str:
     """What the network shows, of how many."""
     if not found.edges:
-        return "The strongest couplings, none of which is certain"
+        return (
+            "No coupling between spins is certain beside the common causes"
+            if found.causes
+            else "The strongest couplings, none of which is certain"
+        )
     edges = counted(len(found.edges), "edge")
-    if len(found.shown) == len(found.edges):
+    drawn, _ = share_of_lines(STRONGEST, len(found.causes), True)
+    if min(len(found.shown), drawn) == len(found.edges):
         return f"All {edges} that can be told" if len(found.edges) > 1 else "The one edge that can be told"
-    return f"The strongest {len(found.shown)} of {edges} that can be told"
+    return f"The strongest {min(len(found.shown), drawn)} of {edges} that can be told"
 
 
 def _network(found: InferredCouplings, edges: int, size: Size, names: tuple[str, ...]) -> View:
-    shown = found.shown[:edges]
+    couplings, each = share_of_lines(edges, len(found.causes), bool(found.edges))
+    loadings, shown = found.loadings(each), found.shown[:couplings]
     there = {(edge.i, edge.j) for edge in found.edges}
-    network = network_of(shown, frame_of(size), there, names)
-    return View(partial(draw_network, network=network), size, seen.network_seen(shown))
+    network = network_of(shown, frame_of(size), there, names, loadings)
+    return View(partial(draw_network, network=network), size, seen.network_seen(shown, loadings))
 
 
 def _narrow(size: Size) -> Size:

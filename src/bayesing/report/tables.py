@@ -12,10 +12,14 @@ from ..boltzmann_machine import BoltzmannMachine
 from ..words import regime, short
 from .analysis import Analysis
 from .answer import strength
-from .format import between, chance, number, plain, plus_minus, rounded, share
+from .couplings import InferredCouplings
+from .format import between, chance, counted, number, percent, plain, plus_minus, rounded, share
+from .gaps import Gaps
 from .intervals import LEVEL
 
 MOST_COUPLINGS = 20  # in the table
+_UNBROKEN = "\u00a0"  # a space at which no line ends
+MOST_LOADINGS = 6  # of a common cause, in the table
 
 
 class Fact(NamedTuple):
@@ -62,7 +66,11 @@ def headline(a: Analysis) -> tuple[Fact, ...]:
             level + between(found.H, True) if found else "",
         ),
         Fact("Regime", short(eb.diagnosis_), f"1 − γr = {number(eb.diagnosis_.distance, 2)}"),
-        Fact("Samples × spins", f"{a.N:,} × {a.n:,}", f"N/n = {number(a.N / a.n, 2)}"),
+        Fact(
+            "Samples × spins",
+            f"{a.N:,} × {a.n:,}",
+            f"N/n = {number(a.N / a.n, 2)}" + (f", {percent(a.gaps.share)} missing" if a.gaps else ""),
+        ),
     )
 
 
@@ -102,14 +110,65 @@ def facts(a: Analysis) -> Table:
         "Samples N": f"{a.N:,}",
         "Spins n": f"{a.n:,}" + (f", of which {constant} constant" if constant else ""),
         "N/n": number(a.N / a.n),
+        "Missing cells": _gaps(a.gaps) if a.gaps else "",
         "Mean spin": number(eb.moments_.M, 3, True),
         "Encoding": a.source.data.encoding,
         "Regime": f"{regime(eb.diagnosis_, eb.method_)} (1 − γr = {number(eb.diagnosis_.distance, 2)})",
         "Method for J and H": f"{eb.method_}: {plain(eb.reason_)}",
-        "Method for couplings": f"{found.machine.method_}: {plain(found.reason)}" if found else "",
+        "Method for couplings": method_of(found) if found else "",
         "Prior of couplings": _prior(found.machine) if found else "",
+        "Common causes": _how_many(a),
     }
     return _pairs("Data and methods", {name: value for name, value in named.items() if value})
+
+
+def method_of(found: InferredCouplings) -> str:
+    """The method, and why, unless common causes are why."""
+    bm = found.machine
+    return bm.method_ if bm.n_hidden == "auto" else f"{bm.method_}: {plain(found.reason)}"
+
+
+def _gaps(found: Gaps) -> str:
+    return (
+        f"{found.cells:,} ({percent(found.share)}), in {counted(found.samples, 'sample')} and "
+        f"{counted(found.spins, 'spin')}; taken to be missing at random"
+    )
+
+
+def missing(a: Analysis) -> Table | None:
+    """The columns that miss most; None where no cell is missing."""
+    if a.gaps is None:
+        return None
+    rows = tuple(Row((a.names[j],), (f"{cells:,}", percent(cells / a.gaps.N))) for j, cells in a.gaps.most)
+    caption = "The columns that miss most" if len(rows) > 1 else "The column that misses cells"
+    return Table(caption, rows, ("Spin", "Cells missing", "Share"), numeric=True)
+
+
+def _how_many(a: Analysis) -> str:
+    """The number of common causes and why, if they were asked for."""
+    if a.couplings is None or not a.choices.n_hidden:
+        return ""
+    return a.couplings.reason if a.choices.n_hidden == "auto" else f"{len(a.couplings.causes)}, as asked"
+
+
+def causes(a: Analysis) -> Table | None:
+    """Common causes and what they load on; None where there are none."""
+    if a.couplings is None or not a.couplings.causes:
+        return None
+    rows = []
+    for cause in a.couplings.causes:
+        clear = [
+            f"{each.name_i} {plus_minus(each.J, each.error, True)}" for each in cause.clear(MOST_LOADINGS)
+        ]
+        clear = [text.replace(" ", _UNBROKEN) for text in clear]
+        rows.append(
+            Row(
+                (cause.name.replace(" ", _UNBROKEN),),
+                (percent(cause.on), str(len(cause.clear(a.n))), ", ".join(clear) or "nothing clearly"),
+            )
+        )
+    head = ("Cause", "On", "Spins", "Loads most on (coupling ± error)")
+    return Table("Common causes", tuple(rows), head)
 
 
 def _prior(bm: BoltzmannMachine) -> str:

@@ -98,6 +98,7 @@ class Method:
     #: Whether gamma is off even where theory holds, so that calibration starts from another method's.
     biased: bool = False
     uses_missing: bool = False  #: Whether it can use rows with missing cells.
+    missing_needs_rows: bool = False  #: Whether sums and products are then not enough.
     holds: str = ""  #: Where it holds, in a line.
 
 

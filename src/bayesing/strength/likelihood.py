@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arguments import seed_sequence
-from ..exceptions import NotConvergedWarning
+from ..exceptions import NotConvergedWarning, Setting
 from ..statistics import SpinStatistics
 from ..threads import workers
 from ..types import Array
@@ -74,11 +74,13 @@ def fit_likelihood(stats: SpinStatistics, options: Options) -> Estimate:
     H_error = float(drawn.h.mean(axis=1).std()) if len(drawn.h) else _error_of_mean(mode)
     warnings: tuple[Warning, ...] = ()
     if drawn.drifted:
-        text = (
+        text: tuple[str | Setting, ...] = (
             "The draws have left the data: they moved to states that the data never show. gamma is that of the mode "
-            "alone. Copies of columns do this, and hidden causes that drive many spins at once."
+            "alone. Copies of columns do this, and common causes that drive many spins at once: couplings with ",
+            Setting("n_hidden", 1),
+            " have one.",
         )
-        warnings = (NotConvergedWarning(text),)
+        warnings = (NotConvergedWarning(*text),)
     if at_zero or drawn.drifted:
         gamma = 0.0 if at_zero else mode.gamma
         error = mode.gamma / math.sqrt(information(mode.metric))
@@ -132,5 +134,6 @@ METHOD = Method(
     any_kind=True,
     mean_coupling=True,
     uses_missing=True,
+    missing_needs_rows=True,
     holds="data of any kind, up to some hundred spins, also in the spin glass; seconds instead of milliseconds",
 )
