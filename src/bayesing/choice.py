@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 AUTO = "auto"
 QUICK = "spectral"  # couplings of data of any size: one decomposition of a matrix
 THOROUGH = "pseudolikelihood"  # couplings that are strong, or seen in many samples: a search
+SUMMING = "likelihood"  # couplings beside missing cells or common causes, which it sums over
 LARGEST_SPECTRUM = 5000  # min(n, N) up to which an eigendecomposition is a matter of a minute
 MOST_SPINS = 5000  # for pseudo-likelihood, whose search holds some twenty matrices
 MOST_CHECKED = 5000  # spins, whose couplings are one matrix

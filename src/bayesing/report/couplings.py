@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..boltzmann_machine import BoltzmannMachine
-from ..choice import MOST_LEARNT, QUICK, THOROUGH
+from ..choice import MOST_LEARNT, QUICK, SUMMING, THOROUGH
 from ..edges import Coupling
 from ..exceptions import Setting
 from ..loadings import Cause, causes_of, strongest_loadings
@@ -69,7 +69,7 @@ def couplings_of(source: Source, choices: Choices, rows: int) -> tuple[InferredC
     chains = bool(data.missing or choices.n_hidden)  # which only the true likelihood can do
     if chains and n > MOST_LEARNT and choices.couplings_method == "auto":
         what = "common causes" if choices.n_hidden else "missing cells"
-        asked = choices.speak(Setting("couplings_method", "likelihood"))
+        asked = choices.speak(Setting("couplings_method", SUMMING))
         return None, (
             f"Couplings were not inferred: with {what} that would take minutes for more than {MOST_LEARNT} spins, "
             f"and there are {n:,}. {asked} asks for them all the same."
