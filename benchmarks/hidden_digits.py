@@ -25,7 +25,7 @@ from methods import restricted_log_partition
 from zoo_data import digits as pixels
 
 PYTHON = "BAYESING_RBMS"  # the environment variable that names the Python with rbms
-LOADERS = {"digits": pixels, "senate": lambda: bs.load_senate109().spins}
+LOADERS = {"digits": pixels, "senate": lambda: bs.load_senate109(missing="drop").spins}
 
 # Evidence and held-out likelihood over the number of units
 

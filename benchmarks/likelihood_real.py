@@ -33,7 +33,7 @@ def breast_cancer() -> np.ndarray:
 
 LOADERS = {
     "digits": lambda: bs.load_digits().spins,
-    "senate": lambda: bs.load_senate109().spins,
+    "senate": lambda: bs.load_senate109(missing="drop").spins,
     "breast_cancer": breast_cancer,
 }
 

@@ -301,7 +301,7 @@ _CATALOGUE: dict[str, dict[str, Draw]] = {
     },
     "copies": {"copies": copies(60, 2000, J=0.5, pairs=2)},
     "real": {
-        "senate": recorded(lambda: bs.load_senate109().spins, three_quarters),
+        "senate": recorded(lambda: bs.load_senate109(missing="drop").spins, three_quarters),
         "digits": recorded(digits, three_quarters),
         "recording": recorded(recording, lambda N: N // 2),
     },

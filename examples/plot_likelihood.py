@@ -27,7 +27,7 @@ import pandas as pd
 import bayesing as bs
 from bayesing import plots
 
-senate = bs.load_senate109()
+senate = bs.load_senate109(missing="drop")
 votes = pd.DataFrame(senate.spins, columns=senate.names)
 order = np.random.default_rng(0).permutation(len(votes))
 train, test = votes.iloc[order[:204]], votes.iloc[order[204:]]

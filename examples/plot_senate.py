@@ -24,7 +24,7 @@ import bayesing as bs
 from bayesing import plots
 from bayesing.prediction import predict
 
-senate = bs.load_senate109()
+senate = bs.load_senate109(missing="drop")
 votes = pd.DataFrame(senate.spins, columns=senate.names)
 party = np.array([name.split("(")[1][0] for name in senate.names])
 print(votes.shape, {letter: int(np.sum(party == letter)) for letter in "DR"})

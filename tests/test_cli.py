@@ -171,7 +171,7 @@ def test_demo_writes_two_reports(tmp_path, monkeypatch):
     assert [command.split()[1] for command in commands] == ["simulate", "fit", "report", "report"]
     J = float(re.search(r"J +(0\.\d+) ±", result.stdout)[1])
     assert J == pytest.approx(0.8, abs=0.05)  # 0.013 is its standard error
-    votes = bs.load_senate109()
+    votes = bs.load_senate109(missing="drop")
     assert pd.read_csv("bayesing-demo/senate.csv").to_numpy().tolist() == votes.spins.tolist()
     text = Path("bayesing-demo/senate.html").read_text(encoding="utf-8")
     assert commands[-1] in unescape(text) and "SNOWE (R ME)" in text

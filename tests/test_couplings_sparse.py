@@ -320,7 +320,7 @@ def test_the_likelihood_is_better_still(machine):
 
 def test_the_likelihood_takes_over_where_samples_do_not_look_like_the_data():
     """The Senate: conditionals do not see how much each party weighs."""
-    senate = bs.load_senate109()
+    senate = bs.load_senate109(missing="drop")
     with pytest.warns(bs.CheckWarning):
         sparse(senate)
     found = sparse(senate, "auto")

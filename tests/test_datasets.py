@@ -10,7 +10,7 @@ import bayesing as bs
 
 def test_senate_by_its_rule():
     """Voters with less than 4% of the votes missing, then roll calls with none missing, one cell at a time."""
-    data = bs.load_senate109()
+    data = bs.load_senate109(missing="drop")
     assert (
         data.spins.shape == (272, 84)
         and data.spins.dtype == np.int8
@@ -28,7 +28,7 @@ def test_senate_by_its_rule():
 
 
 def test_senate_with_missing_votes():
-    data = bs.load_senate109(missing="keep")
+    data = bs.load_senate109()
     votes = np.loadtxt(
         Path(bs.__file__).parent / "data" / "senate109.csv", delimiter=",", skiprows=1, dtype=int
     )
@@ -38,7 +38,7 @@ def test_senate_with_missing_votes():
         stats.missing == (votes == 0).sum() and stats.names == data.names and (stats.spins() == votes).all()
     )
     assert (stats.cross == again.cross).all() and stats.moments.chi_sg == again.moments.chi_sg
-    assert bs.load_senate109().absent is None
+    assert bs.load_senate109(missing="drop").absent is None
     with pytest.raises(ValueError, match='missing must be "drop" or "keep": found 0'):
         bs.load_senate109(missing=0)
 
@@ -52,7 +52,7 @@ def test_digits_are_inked_where_half_is():
 
 
 def test_estimators_take_a_dataset_with_its_names():
-    data = bs.load_senate109()
+    data = bs.load_senate109(missing="drop")
     assert (data.rows.unpack() == data.spins).all()
     stats = bs.SpinStatistics.of(data)
     assert stats.names == data.names and stats.encoding == "±1" and (stats.spins() == data.spins).all()

@@ -37,7 +37,7 @@ def ax():
 
 @pytest.fixture(scope="module")
 def votes():
-    data = bs.load_senate109()
+    data = bs.load_senate109(missing="drop")
     return pd.DataFrame(data.spins, columns=data.names)
 
 

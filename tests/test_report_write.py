@@ -79,7 +79,7 @@ def test_data_frames_and_records_have_names():
     read = bs.SpinData.of(X, names, "yes/no", ("a note.",))
     source = from_python._source(read, "x")
     assert (source.labels, source.data.encoding, source.notes) == (names, "yes/no", ("a note.",))
-    senate = bs.load_senate109()
+    senate = bs.load_senate109(missing="drop")
     assert from_python._source(senate, "x").data.names == senate.names
     sim = bs.simulate(n_spins=4, n_samples=9, J=0.5, seed=0)
     source = from_python._source(sim, "x")

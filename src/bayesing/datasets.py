@@ -45,21 +45,20 @@ class SpinDataset:
         return PackedSpins.of(missing) if missing.any() else None
 
 
-def load_senate109(missing: Literal["drop", "keep"] = "drop") -> SpinDataset:
-    """Votes of the 109th United States Senate (2005 and 2006): 272 roll calls of 84 voters, +1 yea and -1 nay.
+def load_senate109(missing: Literal["keep", "drop"] = "keep") -> SpinDataset:
+    """Votes of the 109th United States Senate (2005 and 2006): 645 roll calls of 102 voters, +1 yea and -1 nay.
 
-    The file has 645 roll calls of 102 voters: everyone who sat in that Senate, and the President where he had taken a
-    position. Votes announced or paired count as cast. 4.5% of the votes are missing (0 in the file). With
-    ``missing="keep"`` all votes are there, and 0 is a missing one. With "drop" those are dealt with in two steps:
-    voters who miss 4% of their votes or more are left out, then roll calls in which any of the others did not vote.
-    Votes are public record, compiled by Voteview (voteview.com) and distributed as the data set s109 of the R package
-    pscl.
+    Voters are everyone who sat in that Senate, and the President where he had taken a position. Votes announced or
+    paired count as cast. 4.5% of the votes are missing, and are 0. With ``missing="drop"`` those are dealt with in two
+    steps: voters who miss 4% of their votes or more are left out, then roll calls in which any of the others did not
+    vote, which leaves 272 of 84 voters. Votes are public record, compiled by Voteview (voteview.com) and distributed
+    as the data set s109 of the R package pscl.
 
-    >>> load_senate109().spins.shape
-    (272, 84)
-    >>> everything = load_senate109(missing="keep")
-    >>> everything.spins.shape, round(float((everything.spins == 0).mean()), 3)
+    >>> votes = load_senate109().spins
+    >>> votes.shape, round(float((votes == 0).mean()), 3)
     ((645, 102), 0.045)
+    >>> load_senate109(missing="drop").spins.shape
+    (272, 84)
     """
     if missing not in ("drop", "keep"):
         raise InputError(f'missing must be "drop" or "keep": found {missing!r}.')

@@ -56,7 +56,7 @@ def _write_senate(path: Path, force: bool) -> None:
     from ..datasets import load_senate109
     from ._output import writing_table
 
-    votes = load_senate109()
+    votes = load_senate109(missing="drop")
     with writing_table(path, force) as table:
         table.writerows([votes.names, *votes.spins.tolist()])
     N, n = votes.spins.shape
