@@ -35,7 +35,11 @@ ROWS = [
     ["cli"],
     ["__main__"],
 ]
-LEFT_ONLY = [row for row in ROWS if set(row) & {"spins", "ising", "choice", "calibration", "empirical_bayes"}]
+LEFT_ONLY = [
+    row
+    for row in ROWS
+    if set(row) & {"spins", "ising", "entropy", "choice", "calibration", "empirical_bayes"}
+]
 REPORT = [
     *("budget", "request", "watch", "oddities", "intervals", "couplings", "held_out", "analysis"),
     *("format", "answer", "notes", "seen", "sentences", "tables", "drawing", "sketches", "pictures"),
