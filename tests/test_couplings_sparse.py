@@ -8,7 +8,7 @@ import pytest
 import bayesing as bs
 from bayesing.conditionals import curvature, slope
 from bayesing.couplings import _sparse
-from bayesing.couplings._sparse import _Rows, fit_sparse
+from bayesing.couplings._sparse import _Rows, fit_completed, fit_sparse
 from bayesing.couplings.pseudolikelihood import fit_couplings
 
 from samples import in_turn, random_spins, stats
@@ -337,3 +337,25 @@ def test_dense_couplings_of_the_likelihood():
     gaussian = bs.BoltzmannMachine("likelihood", random_state=0).fit(sim.spins)
     assert found.couplings_ == pytest.approx(gaussian.couplings_)
     assert found.penalty_ == gaussian.penalty_ and found.edge_probabilities_.max() > 0.9
+
+
+def test_completed_rows_tell_what_the_cells_that_are_there_say():
+    """Slopes of completed rows, q (b - J), are those of the cells that are there, l q (b_l - J)."""
+    few = [X[:300, :8], X[300:600, :8]]
+    fits = [fit_sparse(spins, 20.0, in_turn) for spins in few]
+    rng = np.random.default_rng(0)
+    J, left, d = rng.normal(0, 0.1, 28), rng.uniform(0.4, 0.9, 28), X[:600, :8].mean(axis=0)
+    found = fit_completed(few, J, left, d, 20.0, in_turn)
+    b, q = (np.mean([getattr(fit.size, name) for fit in fits], axis=0) for name in "bq")
+    assert left * q * (found.size.b - J) == pytest.approx(q * (b - J))
+    assert 1 / found.size.q == pytest.approx(1 / (left * q) + (1 - left) / (2 * q * left**2))
+    assert (found.edges.b == found.size.b).all() and found.of_fields == pytest.approx(
+        np.mean([fit.of_fields for fit in fits], axis=0) / left.mean()
+    )
+    couplings = np.zeros((8, 8))
+    couplings[np.triu_indices(8, 1)] = found.size.mean
+    couplings += couplings.T
+    centred = [fit.b - couplings @ spins.mean(axis=0) for fit, spins in zip(fits, few, strict=True)]
+    assert found.b - couplings @ d == pytest.approx(np.mean(centred, axis=0))
+    whole = fit_completed(few[:1], J, np.ones(28), few[0].mean(axis=0), 20.0, in_turn)
+    assert whole.size.b == pytest.approx(fits[0].size.b) and whole.size.q == pytest.approx(fits[0].size.q)
