@@ -179,14 +179,14 @@ def test_missing_cells_are_used_and_said(tmp_path, monkeypatch):
         ["fit"],
         ["couplings", "-o", "J.csv"],
         ["report", "-o", "r.html", "--simulations", "0"],
-        ["compare", "--by", "5", "-o", "d.csv"],
+        ["compare", "--by", "5", "-o", "d.csv", "--permutations", "5"],
     ],
 )
+@pytest.mark.filterwarnings("default::bayesing.BayesingWarning")
 def test_no_command_falls_over_missing_cells(tmp_path, monkeypatch, command):
-    """An answer, or one sentence; never a traceback."""
+    """Each has an answer."""
     monkeypatch.chdir(tmp_path)
     X = with_gaps(random_spins(60, 5), 0.1)
     pd.DataFrame(X).to_csv("x.csv", index=False, header=False)
     result = run_here(command[0], "x.csv", *command[1:])
-    assert result.exit_code in (0, 2) and "Traceback" not in result.stderr
-    assert result.exit_code == 0 or "missing" in result.stderr.splitlines()[-1]
+    assert result.exit_code == 0 and "Traceback" not in result.stderr

@@ -49,9 +49,9 @@ def load_senate109(missing: Literal["keep", "drop"] = "keep") -> SpinDataset:
     """Votes of the 109th United States Senate (2005 and 2006): 645 roll calls of 102 voters, +1 yea and -1 nay.
 
     Voters are everyone who sat in that Senate, and the President where he had taken a position. Votes announced or
-    paired count as cast. 4.5% of the votes are missing, and are 0. With ``missing="drop"`` those are dealt with in two
-    steps: voters who miss 4% of their votes or more are left out, then roll calls in which any of the others did not
-    vote, which leaves 272 of 84 voters. Votes are public record, compiled by Voteview (voteview.com) and distributed
+    paired count as cast. 4.5% of the votes are missing, and are 0. ``missing="drop"`` deals with those in two steps:
+    voters who miss 4% of their votes or more are left out, then roll calls in which any of the others did not vote,
+    which leaves 272 of 84 voters. Votes are public record, compiled by Voteview (voteview.com) and distributed
     as the data set s109 of the R package pscl.
 
     >>> votes = load_senate109().spins

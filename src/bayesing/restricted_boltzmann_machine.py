@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._estimator import SpinEstimator, show
 from .arguments import Seed, count, seed_sequence
-from .exceptions import InputError
+from .exceptions import InputError, Setting
 from .learning.restricted_size import MOST_UNITS, RestrictedAnswer, fit_best_size, fit_size
 from .restricted import RestrictedModel
 from .sampling.restricted import draw_restricted
@@ -100,7 +100,7 @@ class RestrictedBoltzmannMachine(TransformerMixin, SpinEstimator):
         ``progress`` is called with how much is done and of how much.
         """
         size = _check_size(self.n_hidden)
-        data = SpinStatistics.of(X)
+        data = _complete(SpinStatistics.of(X))
         data.check_variation()
         seed = int(seed_sequence(self.random_state).generate_state(1)[0])
         if size is None:
@@ -117,9 +117,15 @@ class RestrictedBoltzmannMachine(TransformerMixin, SpinEstimator):
         show(answer.warnings)
         return self
 
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn is told: no NaN, please."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = False
+        return tags
+
     def transform(self, X: ArrayLike | SpinStatistics) -> Array:
         """Mean of each hidden unit given the spins of each sample, from -1 to 1, (N, k)."""
-        return self.model_.hidden_means(self._meet_again(X).spins())
+        return self.model_.hidden_means(_complete(self._meet_again(X)).spins())
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the columns that ``transform`` makes: hidden0, hidden1, ..."""
@@ -127,7 +133,8 @@ class RestrictedBoltzmannMachine(TransformerMixin, SpinEstimator):
 
     def score_samples(self, X: ArrayLike | SpinStatistics) -> Array:
         """ln P of each sample, in nats."""
-        return np.asarray(self.model_.log_weights(self._meet_again(X).spins()) - self.log_partition_)
+        spins = _complete(self._meet_again(X)).spins()
+        return np.asarray(self.model_.log_weights(spins) - self.log_partition_)
 
     def score(self, X: ArrayLike | SpinStatistics, y: Any = None) -> float:
         """Mean of ln P over the samples, in nats; its error is :attr:`log_partition_error_` where ln Z has one."""
@@ -250,3 +257,15 @@ def _check_size(n_hidden: Any) -> int | None:
         raise InputError(
             f'n_hidden must be a whole number that is not negative, or "auto": found n_hidden={n_hidden!r}.'
         ) from error
+
+
+def _complete(data: SpinStatistics) -> SpinStatistics:
+    """The data themselves, or an error where cells are missing."""
+    if data.missing:
+        raise InputError(
+            f"RestrictedBoltzmannMachine cannot use rows with missing cells: found {data.missing} of {data.N} x "
+            f"{data.n}. BoltzmannMachine can, with ",
+            Setting("n_hidden", 1),
+            " or more. Or leave out such rows or columns first.",
+        )
+    return data

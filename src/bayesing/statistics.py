@@ -316,11 +316,6 @@ class SpinStatistics:
         """The number of spins that are +1, of each sample; None where rows were not kept, or cells are missing."""
         return None if self.rows is None or self.missing else self.rows.active()
 
-    def some(self, chosen: Any) -> SpinStatistics:
-        """Some of the samples; needs the rows."""
-        rows = self._rows[chosen]
-        return SpinStatistics(len(rows), self.n, rows, names=self.names, encoding=self.encoding)
-
     def distinct(self) -> tuple[PackedSpins, Integers]:
         """Each state that occurs, once, and the number of samples in it; needs the rows."""
         rows = self._rows

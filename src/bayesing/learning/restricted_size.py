@@ -164,7 +164,7 @@ def _modes(
     """From the random start that leads to the highest mode, and from the last fit and a new unit."""
     rng = np.random.default_rng([seed, k])
     many = len(rows.packed) > _MANY
-    some = Rows.of(data.some(rng.choice(data.N, _SOME, replace=False))) if many else rows
+    some = Rows.of(data.take(rng.choice(data.N, _SOME, replace=False))) if many else rows
     gamma = np.full(k, FIRST_GAMMA)
     starts = [first_point(some, k, rng) for _ in range(_STARTS if k else 1)]
     at, _ = max((held_mode(some, start, gamma) for start in starts), key=lambda mode: mode[1])
