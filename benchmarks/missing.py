@@ -4,8 +4,8 @@
 
 An interrupted run goes on where it stopped. At the end FOLDER/PART.csv holds all rows of a part, and a summary says
 which claims hold. "recovery" finds known couplings, by our fit and after rows were completed in other ways; "edges"
-finds known edges. "strength" infers J. "impute" predicts cells that were hidden. "senate" fits all votes of the Senate.
-"cost" measures time and memory: give it --jobs 1.
+finds known edges. "strength" infers J. "impute" predicts cells that were hidden. "senate" fits all votes of the
+Senate. "cost" measures time and memory: give it --jobs 1.
 """
 
 from __future__ import annotations
