@@ -13,8 +13,8 @@ import bayesing as bs
 from bayesing.experiments.cells import Task
 
 from coupling_data import cell, data
-from coupling_recovery import f1
-from edge_data import Network, claim, declared, network, pairs_of
+from coupling_recovery import Z_90, f1
+from edge_data import Network, claim, counts, declared, network, pairs_of, ratio
 from edge_recovery import LIKELY
 from front import Row, Settings, grouped
 from methods import fitted
@@ -142,25 +142,30 @@ def edges(s: Settings, seed: int) -> Iterator[Row]:
 
 
 def edge_scores(s: Settings, net: Network, bm: bs.BoltzmannMachine) -> Row:
-    there = net.couplings != 0
-    chosen = declared(bm, s.fdr, net.spins.shape[1])
+    J, errors, P = (pairs_of(x) for x in (bm.couplings_, bm.coupling_errors_, bm.edge_probabilities_))
+    there, likely, off = net.couplings != 0, P > LIKELY, np.abs(J - net.couplings)
+    inside = off < Z_90 * errors
     return {
-        **f1(pairs_of(bm.edge_probabilities_ > LIKELY), there),
-        "rmse": math.sqrt(np.mean((pairs_of(bm.couplings_) - net.couplings) ** 2)),
-        "declared": int(chosen.sum()),
-        "declared_true": int((chosen & there).sum()),
+        **f1(likely, there),
+        **{"rmse": math.sqrt(np.mean(off**2)), "covered": inside.mean()},
+        **{"intervals": int(likely.sum()), "covered_likely": int((likely & inside).sum())},
+        **counts(declared(bm, s.fdr, net.spins.shape[1]), there, "declared"),
     }
 
 
 def edges_summary(s: Settings, rows: list[Row]) -> None:
-    print(f"F1 of pairs with P > {LIKELY}, RMSE of J, edges at FDR {s.fdr:.0%} and how many of them are true")
+    print(
+        f"F1 of pairs with P > {LIKELY}, RMSE of J, edges at FDR {s.fdr:.0%} and how many of them are true;"
+    )
+    print(f"  90% intervals that cover, of all pairs and of those with P > {LIKELY}")
     for (mechanism, share, rule), here in grouped(rows, "missing", "share", "rule").items():
-        F1, rmse, many, true, seconds = (
-            np.mean(column(here, name)) for name in ("F1", "rmse", "declared", "declared_true", "seconds")
+        F1, rmse, many, true, covered, seconds = (
+            np.mean(column(here, name))
+            for name in ("F1", "rmse", "declared", "declared_true", "covered", "seconds")
         )
         print(
             f"  {mechanism:12} {float(share):4.0%} {rule:20} {F1:.3f} {rmse:.4f}  {many:5.1f} {true:5.1f}  "
-            f"{seconds:.1f} s"
+            f"{covered:.3f} {ratio(here, 'covered_likely', 'intervals'):.3f}  {seconds:.1f} s"
         )
 
 
