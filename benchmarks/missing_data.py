@@ -82,7 +82,12 @@ def fit(X: np.ndarray, **parameters: Any) -> bs.BoltzmannMachine:
 def found(X: np.ndarray, **parameters: Any) -> Found:
     """What such a fit says."""
     bm = fit(X, **parameters)
-    return Found(bm.couplings_, bm.coupling_errors_, bm.fields_, bm.field_errors_, len(X))
+    of_fields = bm.field_errors_
+    if (
+        of_fields is None
+    ):  # gamma = 0, few rows show no couplings: those of independent spins, with the prior of fields
+        of_fields = 1 / np.sqrt(len(X) / np.cosh(bm.fields_) ** 2 + 1)
+    return Found(bm.couplings_, bm.coupling_errors_, bm.fields_, of_fields, len(X))
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:
