@@ -83,9 +83,7 @@ def found(X: np.ndarray, **parameters: Any) -> Found:
     """What such a fit says."""
     bm = fit(X, **parameters)
     of_fields = bm.field_errors_
-    if (
-        of_fields is None
-    ):  # gamma = 0, few rows show no couplings: those of independent spins, with the prior of fields
+    if of_fields is None:  # gamma = 0: those of independent spins, with the prior of fields
         of_fields = 1 / np.sqrt(len(X) / np.cosh(bm.fields_) ** 2 + 1)
     return Found(bm.couplings_, bm.coupling_errors_, bm.fields_, of_fields, len(X))
 
