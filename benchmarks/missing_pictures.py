@@ -32,12 +32,17 @@ def recovery_picture(rows: list[Row], path: Path) -> None:
                 means, spreads = np.array([values(of, whole) for of in of_rule]).T
                 style = {"width": 0.8 / len(rules), "color": f"C{k}", "error_kw": {"linewidth": 0.8}}
                 ax.bar(place, means, yerr=spreads, label=rule, **style)
+            for x, of in zip(place, of_rule, strict=True):
+                if not of:
+                    top.text(x, 0, "  no rows left", rotation=90, ha="center", fontsize="x-small")
         names = [f"{float(share):.0%}\n{mechanism}" for mechanism, share in cases]
         for ax in (top, bottom):
             ax.set_xticks(range(len(cases)), names, fontsize="small")
         top.set(title=kind, ylabel="RMSE of the couplings")
         bottom.set(ylabel="held-out loss, nats a row", yscale="log")
-    axes[0][0].legend(fontsize="small")
+    figure.legend(
+        *axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=6, fontsize="small"
+    )
     figure.savefig(path, dpi=110)
 
 

@@ -69,7 +69,7 @@ def recovery_summary(s: Settings, rows: list[Row]) -> None:
         for rule, of in rules.items():
             print(f"    {rule:20} {line(of, whole)}")
         if OURS in rules:
-            judge(s, rules)
+            judge(s, rules, [row for row in whole.values() if row["kind"] == kind])
 
 
 def line(rows: list[Row], whole: dict[tuple[str, str], Row]) -> str:
@@ -90,15 +90,13 @@ def line(rows: list[Row], whole: dict[tuple[str, str], Row]) -> str:
     )
 
 
-def judge(s: Settings, rules: dict[str, list[Row]]) -> None:
-    """Are intervals honest, and is no rival better than chance would have it?"""
+def judge(s: Settings, rules: dict[str, list[Row]], whole: list[Row]) -> None:
+    """Are intervals honest, and is no rival better than chance would have it? ``whole`` is of complete data."""
     low, high = s.allowed["coverage"]
     for name, words in (("covered", "couplings"), ("covered_fields", "fields")):
-        covered = np.mean(column(rules[OURS], name))
-        claim(
-            f"intervals of {words} cover {covered:.1%}, allowed {low:.0%} to {high:.0%}",
-            low <= covered <= high,
-        )
+        covered, before = (np.mean(column(rows, name)) for rows in (rules[OURS], whole))
+        words = f"intervals of {words} cover {covered:.1%}, those of complete data {before:.1%}"
+        claim(f"{words}; allowed {low:.0%} to {high:.0%}", low <= covered <= high)
     for name, sign, words in (("rmse", 1, "error"), ("held_out", -1, "held-out likelihood")):
         worse = []
         for rule in COMPLETIONS:
