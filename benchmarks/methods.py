@@ -12,9 +12,10 @@ import numpy as np
 import bayesing as bs
 from bayesing.calibration import Ensemble, Point, _draw
 from bayesing.check import check, quick, thorough
-from bayesing.conditionals import independent_fields
+from bayesing.conditionals import fields_of, independent_fields
 from bayesing.couplings.pseudolikelihood import maximise
 from bayesing.diagnosis import MEAN, diagnose, doubts
+from bayesing.entropy import log_partition_of
 from bayesing.learning.mode import Learner
 from bayesing.learning.phases import Data
 from bayesing.sampling.restricted import anneal_restricted
@@ -75,6 +76,13 @@ def gamma_at_mode(spins: np.ndarray) -> float:
         learner = Learner(Data.of(stats.kept), None, np.random.SeedSequence(0), run, stats.n)
         learner.approach(lambda share: None)
     return learner.gamma
+
+
+def log_likelihood(model: bs.IsingModel, spins: np.ndarray, n_chains: int) -> tuple[float, float]:
+    """Mean log likelihood of complete samples under a model, and its error by annealed importance sampling."""
+    base = fields_of(spins.sum(axis=0, dtype=np.int64), len(spins))
+    log_partition, error = log_partition_of(model, n_chains, 0, base)
+    return -float(model.energy(spins).mean()) - log_partition, error
 
 
 # What the cost of looking at an estimate is measured by

@@ -39,6 +39,7 @@ CELLS = {
         **{"exact": 20, "simulated": 42, "real": 15, "recordings": 0, "hard": 30},
         **{"strength": 80, "cost": 6, "peer": 0},
     },
+    "missing": {"recovery": 20, "edges": 10, "strength": 20, "impute": 16, "senate": 2, "cost": 9},
     "robustness": {"beyond": 32, "errors": 40},
     "zoo": {"kinds": 96, "alarms": 50, "cost": 6},
 }
@@ -170,6 +171,94 @@ def test_edges_are_found_scored_and_drawn(tmp_path, run):
         assert float(row["F1"]) > 0.8 and int(row["declared_true"]) <= int(row["declared"])
     assert "error of couplings below Laplace's" in said and "times a Gaussian fit" in said and "GiB" in said
     assert (tmp_path / "graphs.png").exists() and (tmp_path / "compare.csv").exists()
+
+
+def test_missing_cells_are_fitted_predicted_and_drawn(tmp_path, run):
+    said = run("missing", tmp_path, "--quick").out
+    rows = list(csv.DictReader((tmp_path / "recovery.csv").read_text().splitlines()))
+    rules = ["complete data", "missing cells kept", "listwise", "mode", "iterative", "multiple"]
+    assert [row["rule"] for row in rows] == rules
+    for row in rows:
+        assert float(row["rmse"]) > 0 and 0 <= float(row["covered"]) <= 1 and float(row["held_out"]) < 0
+        assert 0 < int(row["rows"]) <= 100 and (int(row["rows"]) == 100) == (row["rule"] != "listwise")
+    rows = list(csv.DictReader((tmp_path / "impute.csv").read_text().splitlines()))
+    for row in rows:
+        cells, _, up = (
+            np.array(row[f"bin_{name}"].split(), float).sum() for name in ("cells", "said", "true")
+        )
+        assert cells == int(row["cells"]) > up > 0
+    assert "intervals of couplings cover" in said and "held-out likelihood not worse than any rival's" in said
+    assert "log score not worse" in said and "GiB" in said and "keep: " in said
+    assert (tmp_path / "recovery.png").exists() and (tmp_path / "edges.csv").exists()
+
+
+def test_cells_go_missing_as_their_mechanism_says(imported):
+    missing = imported("missing_data")
+    spins = bs.simulate(15, 4000, J=0.5, H=0.2, seed=0).spins
+    markers, share = [1, 4, 7], 0.2
+    gaps = {
+        name: np.isnan(missing.with_gaps(spins, name, share, markers, 0))
+        for name in ("completely", "given others")
+    }
+    high = spins[:, markers].sum(axis=1) > 0
+    for name, where in gaps.items():
+        assert where.mean() == pytest.approx(share, abs=4 * 0.02)  # of rows whose cells go together
+        more = where[high].mean() - where[~high].mean()
+        assert (abs(more) < 4 * 2 * np.sqrt(share / spins.size)) == (name == "completely")
+    assert not gaps["given others"][:, markers].any() and gaps["completely"][:, markers].any()
+    others = np.delete(np.arange(15), markers)
+    for row in (spins[:, markers] == 1).all(axis=1), (spins[:, markers] == -1).all(axis=1):
+        # given the markers, whether a cell is missing says nothing of it
+        cells, where = spins[np.ix_(row, others)], gaps["given others"][np.ix_(row, others)]
+        if where.sum() > 100:
+            by_chance = 2 * np.sqrt(1 / where.sum() + 1 / (~where).sum())
+            assert abs(np.mean([cells[where].mean() - cells[~where].mean()])) < 4 * by_chance
+
+
+def test_rows_are_completed_and_fits_pooled_as_the_rivals_say(imported):
+    rivals, missing = imported("missing_rivals"), imported("missing_data")
+    X = np.array([[1, 1, -1], [1, np.nan, 1], [-1, 1, np.nan], [np.nan, -1, 1], [1, 1, 1.0]])
+    assert np.array_equal(rivals.listwise(X), X[[0, 4]]) and rivals.of_listwise(X) is None
+    assert np.array_equal(rivals.mode(X)[1:4], [[1, 1, 1], [-1, 1, 1], [1, -1, 1]])
+    assert np.allclose(rivals.column_means(X)[0], np.array([3.5, 3.5, 3.5]) / 5)
+    fits = [
+        missing.Found(np.full((2, 2), J), np.full((2, 2), e), np.array([h]), np.array([e]), 5)
+        for J, e, h in ((0.1, 0.3, 1.0), (0.5, 0.4, 2.0))
+    ]
+    pooled = rivals.pooled(fits)
+    assert np.allclose(pooled.couplings, 0.3) and np.allclose(pooled.fields, 1.5)
+    assert np.allclose(pooled.errors**2, (0.09 + 0.16) / 2 + 1.5 * 0.08)
+    assert np.allclose(pooled.field_errors**2, (0.09 + 0.16) / 2 + 1.5 * 0.5)
+
+
+def test_predictions_of_missing_cells_are_better_than_the_means(imported):
+    rivals, missing = imported("missing_rivals"), imported("missing_data")
+    model = bs.IsingModel(0.3 * (np.ones((5, 5)) - np.eye(5)), -0.1)
+    spins = bs.sample(model, 600, seed=0)
+    X = missing.with_gaps(spins, "completely", 0.2, [], 0)
+    hidden = np.isnan(X)
+
+    def score(up):
+        p = up[hidden]
+        assert up.shape == X.shape and p.min() > 0 and p.max() < 1
+        return np.log(np.where(spins[hidden] > 0, p, 1 - p)).mean()
+
+    means = score(rivals.column_means(X))
+    others = [
+        score(rivals.clipped(rivals.regressed(X), 0.03)),
+        score(rivals.clipped(rivals.neighbours(X, 20), 0.03)),
+        score(rivals.logistic(X, 0.1)),
+    ]
+    assert min(others) > means + 0.03
+    ours = score(missing.fit(X).impute(X))
+    assert ours > max(others)
+
+
+def test_likelihood_of_a_model_is_that_of_enumeration(imported):
+    model = bs.IsingModel([[0, 0.3, -0.2], [0.3, 0, 0.5], [-0.2, 0.5, 0]], [0.1, -0.4, 0.2])
+    spins = np.array([[1, -1, 1], [-1, -1, 1], [1, 1, 1], [1, -1, -1]], dtype=np.int8)
+    value, error = imported("methods").log_likelihood(model, spins, 100)
+    assert value == pytest.approx(-model.energy(spins).mean() - model.log_partition()) and error == 0
 
 
 def test_networks_have_the_edges_that_they_say(imported):

@@ -9,6 +9,7 @@ from scipy.special import logsumexp
 
 import bayesing as bs
 from bayesing.learning import posterior
+from bayesing.learning.clamped import observed
 from bayesing.learning.mode import find_mode
 from bayesing.learning.newton import Metric, curvature, inner, slopes
 from bayesing.learning.phases import Data, Free
@@ -211,3 +212,20 @@ def test_two_spins_have_few_directions():
     free = Free([X[:, :2].T.astype(np.float32)], data.d, in_turn)
     stiff = Stiff(data, free, Metric(free, N, 2.0))
     assert len(stiff.kappa) == 1 and stiff.rest > 0.5
+
+
+def test_draws_look_at_fewer_chains_of_missing_cells_and_know_their_noise():
+    X = three(0.7, 60)
+    gaps = np.random.default_rng(0).random(X.shape) < 0.3
+    source = observed(stats(np.where(gaps, np.nan, X)), np.random.SeedSequence(0))
+    fewer = source.with_fewer(8)
+    assert source.copies == 64 and fewer.copies == 8 and fewer.N == source.N
+    assert all(a is b for a, b in zip(fewer.chains, source.chains, strict=False))
+    mode, _ = find_mode(source, 1.0, 3, np.random.SeedSequence(0), in_turn)
+    all_of_them, some = (x.averaged(mode.J, mode.h, in_turn) for x in (source, fewer))
+    assert some.lost.copies == 8 and np.allclose(some.C, all_of_them.C, atol=0.05)
+    metric = mode.metric.with_fewer(8)
+    assert metric.noise == pytest.approx(8 * mode.metric.noise) and metric.noise > 0
+    assert mode.metric.with_fewer(100).noise == mode.metric.noise
+    whole, mode = mode_of(X, 1.0)
+    assert whole.with_fewer(8) is whole and mode.metric.with_fewer(8).noise == 0

@@ -17,6 +17,7 @@ out.
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import replace
 from functools import partial
 
@@ -95,6 +96,12 @@ class Clamped:
         C, shift = (np.mean([getattr(data, name) for data in looks], axis=0) for name in ("C", "shift"))
         lost = Lost.joined([data.lost for data in looks if data.lost is not None], FISHER)
         return replace(looks[-1], C=C, shift=shift, lost=lost)
+
+    def with_fewer(self, most: int) -> Clamped:
+        """The same with so many chains of a row at most, an even number; it goes on with them as they are."""
+        other = copy(self)
+        other.chains, other.generators = self.chains[:most], self.generators[:most]
+        return other
 
     def completed(self, most: int) -> list[Spins]:
         """All rows, the complete ones first, with what is missing as the chains have it, so many times at most."""

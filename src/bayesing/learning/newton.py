@@ -78,6 +78,7 @@ class Metric:
         #: Roots of what is left of both, on average.
         self.left: tuple[float, float] = (1.0, 1.0)
         self.noise = 0.0  # of the data's own averages, as that of 1/noise samples
+        self.chains = 0  # of an incomplete row, which this noise is of
         if lost is not None:
             self._lose(lost)
 
@@ -87,12 +88,20 @@ class Metric:
         self.c = np.maximum(self.full_c - c, LEAST_LEFT * self.full_c)
         left = float(self.W.sum() / self.full_W.sum())
         self.left = math.sqrt(left), math.sqrt(float(self.c.sum() / self.full_c.sum()))
+        self.chains = lost.copies
         self.noise = (1 - left) / (self.N * lost.copies)
 
     def at(self, lam: float | Array) -> Metric:
         """The same for a prior of another precision."""
         other = copy(self)
         other.lam = lam
+        return other
+
+    def with_fewer(self, most: int) -> Metric:
+        """The same for averages over the data from so many chains of a row at most."""
+        other = copy(self)
+        other.chains = min(self.chains, most)
+        other.noise *= self.chains / other.chains if other.chains else 1.0
         return other
 
     @property

@@ -130,6 +130,10 @@ class Data:
         """The averages under a model, as precise as may be."""
         return self
 
+    def with_fewer(self, most: int) -> Data:
+        """Where averages are random: from so many chains of a row at most."""
+        return self
+
     @classmethod
     def both(cls, a: Data, b: Data) -> Data:
         """Two halves as one."""
@@ -172,6 +176,10 @@ class Source(Protocol):
 
     def averaged(self, J: Array, h: Array, run: Run) -> Data:
         """The averages under a model, as precise as may be."""
+        ...
+
+    def with_fewer(self, most: int) -> Source:
+        """Where averages are random: from so many chains of a row at most."""
         ...
 
 

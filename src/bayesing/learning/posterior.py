@@ -51,6 +51,9 @@ DRAWS = 220  # steps that count, where gamma is inferred
 _SWEEPS, _LEAST_SWEEPS = 8, 3  # between steps, at the largest rate and at small ones
 _SAMPLES = 0.5  # in a step, for each of the data
 _MOST = 60_000
+_CHAINS = (
+    8  # of an incomplete row: they add an eighth at most to the noise of N samples, which steps make up for
+)
 _GAIN = 0.1  # of gamma's steps, over Newton's, times the share of gamma that the data tell: noise grows as it falls
 _FIRST_GAIN = 0.2  # before draws count
 _FIRST = 15  # steps before gamma moves
@@ -97,7 +100,7 @@ def draw_posterior(
     N, d, n = data.N, data.d, data.n
     first, second = seed.spawn(2)
     rng = np.random.default_rng(first)
-    metric = mode.metric
+    source, metric = source.with_fewer(_CHAINS), mode.metric.with_fewer(_CHAINS)
     gamma = mode.gamma * (infer or 1.0)
     low, high = max(mode.gamma / _FACTOR, LEAST_GAMMA), min(mode.gamma * _FACTOR, MOST_GAMMA)
     J, b = mode.J, mode.h + mode.J @ d
