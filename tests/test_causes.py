@@ -240,14 +240,17 @@ def test_the_evidence_where_cells_are_missing(gappy):
         ({"n_hidden": 1.5}, "n_hidden must be a whole number: found 1.5"),
         ({"n_hidden": "many"}, "n_hidden must be a whole number: found 'many'"),
         ({"n_hidden": None}, "n_hidden must be a whole number: found None"),
-        ({"n_hidden": 5}, "n_hidden must be at most the number of spins that vary, 4: found 5"),
+        ({"n_hidden": 5}, "at most as many common causes as spins that vary, 4: found n_hidden=5"),
         (
             {"n_hidden": 1, "prior": "laplace"},
-            'prior must be "gaussian" with hidden units: found prior="laplace"',
+            'hidden units need prior="gaussian": found prior="laplace" and n_hidden=1',
         ),
-        ({"n_hidden": "auto", "prior": "sparse"}, 'prior must be "gaussian" with hidden units'),
-        ({"n_hidden": 1, "method": "spectral"}, 'n_hidden must be 0 with method="spectral".*"likelihood"'),
-        ({"n_hidden": "auto", "method": "tap"}, 'n_hidden must be 0 with method="tap"'),
+        ({"n_hidden": "auto", "prior": "sparse"}, 'hidden units need prior="gaussian"'),
+        (
+            {"n_hidden": 1, "method": "spectral"},
+            'method="spectral" cannot have hidden units: found n_hidden=1.*"likelihood"',
+        ),
+        ({"n_hidden": "auto", "method": "tap"}, 'method="tap" cannot have hidden units'),
     ],
 )
 def test_wrong_parameters(parameters, message):

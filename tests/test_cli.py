@@ -410,8 +410,11 @@ def test_common_causes_in_a_matrix_and_for_machines(driven, tmp_path):
     assert answer["hidden_gains"] == []
 
 
-def test_how_many_causes_the_evidence_tells(driven, tmp_path):
-    result = run_here("couplings", driven[0], "-o", tmp_path / "J.csv", "--hidden", "auto", "--json")
+def test_how_many_causes_the_evidence_tells(tmp_path):
+    rng = np.random.default_rng(0)
+    rates = np.where(rng.random((1500, 1)) < 0.06, 0.5, 0.03)  # bursts, which no couplings explain
+    pd.DataFrame(rng.random((1500, 10)) < rates).to_csv(tmp_path / "x.csv", index=False)
+    result = run_here("couplings", tmp_path / "x.csv", "-o", tmp_path / "J.csv", "--hidden", "auto", "--json")
     answer = json.loads(result.stdout)
     assert answer["hidden_reason"] == answer["reason"] and len(answer["hidden"]) == 1
     assert answer["reason"].startswith("1 common cause by the evidence, to which another one would add ")
