@@ -44,7 +44,7 @@ napoleon_preprocess_types = True
 # Private modules, types in words, and libraries whose inventories would have to be fetched.
 nitpick_ignore_regex = [
     ("py:mod", r"_\w+"),
-    ("py:class", r"array( \(n(,\))?)?|n\)|data( frame)?|callable|path|optional|Generator"),
+    ("py:class", r"array( \([nk](,\))?)?|[nk]\)|data( frame)?|callable|path|optional|Generator"),
     ("py:class", r"numpy\..*|collections\.abc\..*"),
 ]
 

@@ -64,9 +64,9 @@ class BoltzmannMachine(MethodEstimator[CouplingAnswer]):
         Fields, with a prior of variance 1 around those of independent spins (:mod:`bayesing.conditionals`).
     field_errors_ : array (n,) or None
         Their standard errors, of methods that have them.
-    hidden_couplings_, hidden_coupling_errors_ : array (n, k)
+    hidden_couplings_, hidden_coupling_errors_ : array
         Couplings of the spins to the hidden units, the strongest unit first, and their standard errors.
-    hidden_fields_ : array (k,)
+    hidden_fields_ : array
         Fields of the hidden units.
     check_ : bayesing.check.Check or None
         Whether samples of the model look like the data (``passed``), and a ``sentence``. None beyond 5000 spins.

@@ -137,7 +137,7 @@ class RestrictedBoltzmannMachine(TransformerMixin, SpinEstimator):
         return np.asarray(self.model_.log_weights(spins) - self.log_partition_)
 
     def score(self, X: ArrayLike | SpinStatistics, y: Any = None) -> float:
-        """Mean of ln P over the samples, in nats; its error is :attr:`log_partition_error_` where ln Z has one."""
+        """Mean of ln P over the samples, in nats; its error is ``log_partition_error_`` where ln Z has one."""
         return float(self.score_samples(X).mean())
 
     def sample(self, n_samples: int, seed: Seed = None) -> Spins:
