@@ -11,7 +11,7 @@ phases (:mod:`~bayesing.learning.phases`). The posterior has several modes, and 
 **Scales.** :math:`J_{ij} \sim N(0, \gamma/n)` and :math:`W_{ia} \sim N(0, \gamma_a/n)`, each at the fixed point of
 the mode, :math:`\gamma = n \langle J^2 \rangle/(1 - n \langle \operatorname{Var} J \rangle/\gamma)`, and likewise for
 every unit. Squares are products of the couplings by two halves of the samples, without noise. Variances by the metric
-are too large for rare spins. For up to :data:`MOST_SPINS` spins they are corrected by a factor: that of the inverse
+are too large for rare spins. For up to ``MOST_SPINS`` spins they are corrected by a factor: that of the inverse
 of the whole curvature (:mod:`~bayesing.learning.errors`), once the search has settled. Then the search goes on.
 """
 

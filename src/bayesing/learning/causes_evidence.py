@@ -109,7 +109,7 @@ def _distance(causes: Causes, H: Array, unit: int) -> float:
 def gain(before: Causes, after: Causes, seed: np.random.SeedSequence, run: Run) -> Difference:
     """Of the evidence, by more units, or by another mode with as many.
 
-    Beyond :data:`MOST_PARAMETERS` of them the curvature is left out, which is alike in modes of as many units.
+    Beyond ``MOST_PARAMETERS`` of them the curvature is left out, which is alike in modes of as many units.
     """
     first, second, third = seed.spawn(3)
     N = before.data.N

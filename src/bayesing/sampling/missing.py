@@ -1,8 +1,8 @@
 r"""Rows with missing cells under a model: what they are probably like, and how probable is what they show.
 
 A missing cell is 0 in an array of spins. Hidden units are nothing else: spins that are missing in every row. Up to
-:data:`EXACT` missing cells in a row are gone through, and nothing is random then; more of them are left to chains
-(:mod:`bayesing.sampling._clamped`).
+``EXACT`` missing cells in a row are gone through, and nothing is random then; more of them are left to chains
+(``bayesing.sampling._clamped``).
 """
 
 from __future__ import annotations
