@@ -9,7 +9,8 @@ clear units, :math:`\sum_i W_{ia}^2/\operatorname{Var} W_{ia}` above ``CLEAR`` n
 **How many?** One more after the other, as long as each gains more than ``LEAST_GAIN`` nats, ``A_PAIR`` for each pair
 of spins, and twice the noise of the gain. Both machines that are compared have the same gamma of couplings: where
 spins are rare, the likelihood of a coupling is skewed, and Laplace's approximation favours a large gamma by a
-hundredth of a nat for each pair. What is common to both machines cancels. Then gamma is inferred from the start that was the better one.
+hundredth of a nat for each pair. What is common to both machines cancels. Then gamma is inferred from the start that
+was the better one.
 """
 
 from __future__ import annotations
