@@ -52,7 +52,9 @@ class StrengthAnswer:
     diagnosis: Diagnosis
     options: Options
     chosen: bool  # by the rules of "auto"
-    n_samples: int = 0
+    n_samples: int
+    n_missing: int
+    magnetisation: float
     said: tuple[Warning, ...] = ()  # of the order of the rows
     thinned: Thinned | None = None  # where rows remember, and are a series
 
@@ -102,7 +104,7 @@ def infer_strength(
     data.check_variation()
     said = on_order(order_of(data), data, series)
     thinned = Thinned.of(data) if check_flag("series", series) else None
-    every, data = data.N, data if thinned is None else thinned.parts[0]
+    whole, data = data, data if thinned is None else thinned.parts[0]
     situation = StrengthSituation(data, options)
     reason, by_rule = "as asked", _is_auto(method)
     if by_rule:
@@ -122,7 +124,18 @@ def infer_strength(
         estimate = thinned.averaged([estimate, *others], data.n)
     diagnosis = diagnose(estimate, chosen, data.moments, doubted, options.mean_coupling, biased)
     return StrengthAnswer(
-        estimate, chosen, reason, data.moments, diagnosis, options, by_rule, every, said, thinned
+        estimate=estimate,
+        method=chosen,
+        reason=reason,
+        moments=data.moments,
+        diagnosis=diagnosis,
+        options=options,
+        chosen=by_rule,
+        n_samples=whole.N,
+        n_missing=whole.missing,
+        magnetisation=data.moments.M if thinned is None else float(whole.magnetisations.mean()),
+        said=said,
+        thinned=thinned,
     )
 
 

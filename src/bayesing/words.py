@@ -109,24 +109,31 @@ def _rounded(value: float) -> str:
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.2g}"
 
 
-def on_order(order: Order | None, data: SpinStatistics, series: bool) -> tuple[Warning, ...]:
-    """What the order of the rows means for estimates, if anything; ``series`` says that they allow for memory."""
+def on_order(
+    order: Order | None, data: SpinStatistics, series: bool, can: bool = True
+) -> tuple[Warning, ...]:
+    """What the order of the rows means for estimates, if anything.
+
+    ``series`` says that they allow for memory, and ``can`` that they could.
+    """
     found: list[Warning] = []
     if order is not None and order.remembers and not series:
-        found.append(MemoryWarning(*on_memory(order, data), Setting("series", True), "."))
+        fewer = f"one of {data.memory.lag} rows alone", "."
+        remedy = ("them with ", Setting("series", True), ".") if can else fewer
+        found.append(MemoryWarning(on_memory(order, data), *remedy))
     if order is not None and order.drifts:
         found.append(DriftWarning(on_drift(order)))
     return tuple(found)
 
 
-def on_memory(order: Order, data: SpinStatistics) -> tuple[str, ...]:
-    """How long rows remember, and what it means, up to what to do."""
+def on_memory(order: Order, data: SpinStatistics) -> str:
+    """How long rows remember, and what it means, up to what to fit."""
     memory = data.memory
     until = f"below 0.1 after {memory.lag} rows" if memory.forgets else "not below 0.1 within a run"
     return (
         f"Rows remember those before them: successive ones have the correlation {_rounded(order.successive)}, which "
         f"is {until}. Estimates take them to be independent, so that J is too large and errors are too small. If the "
-        "rows are in the order of time, fit them with ",
+        "rows are in the order of time, fit "
     )
 
 
