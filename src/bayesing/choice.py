@@ -425,7 +425,11 @@ class CouplingSituation:
         if name == "spectral":
             _ = stats.eigenvectors  # before the eigenvalues: one decomposition gives both
         own = any(method.name == name for method in strength.METHODS) and not few
-        estimate = situation.fit(name if own else first(STRENGTH, situation).method)
+        is_start = (
+            self.prior == "sparse" and situation.decomposes and not stats.missing
+        )  # widths are inferred
+        other = QUICK if is_start else first(STRENGTH, situation).method
+        estimate = situation.fit(name if own else other)
         return Strength(estimate.gamma, estimate.gamma_error, estimate.bound)
 
 
