@@ -78,10 +78,11 @@ plt.show()
 # ----------------
 #
 # This question has an answer whether or not couplings are weak. The sparse prior allows for couplings that are 0: how
-# many, and how strong the others are, is inferred from the same votes, not chosen. The fit says which method it took
-# and why. ``series=True`` says that rows are in the order of time: 272 roll calls count for as many independent ones as
-# they are worth. At the end the model is checked: do samples of it look like the votes? In the answer a spin is a vote, an
-# active one a yea, and conditionals are the probabilities of one vote given all others, which faster methods look at.
+# many, and how strong the others are, is inferred from the same votes, not chosen. ``series=True`` says that rows are
+# in the order of time: 272 roll calls count for as many independent ones as they are worth. The fit says which method
+# it took and why. At the end the model is checked: do samples of it look like the votes? In the answer a spin is a
+# vote, an active one a yea, and conditionals are the probabilities of one vote given all others, which faster methods
+# look at.
 
 bm = bs.BoltzmannMachine(prior="sparse", series=True, random_state=0).fit(votes)
 print(fill(f"{bm.method_}: {bm.reason_}.", 100))
