@@ -24,7 +24,6 @@ EXPECTED = "Spins must be ±1, 0/1, yes/no or bool"
 
 _BOOL = 12  # code of a bool that is not written as a word
 _TRUE = 7  # code of the word
-_LISTED = 3  # values of a column that an error shows
 _RECODE = "Recode the data to two values first. If it marks a missing value, put NaN in its place."
 
 
@@ -202,7 +201,7 @@ def _on_columns(columns: Sequence[int], names: Sequence[str] | None, frame: Any,
         return ""
     which = [names[j] for j in columns] if names else [str(j + 1) for j in columns]
     listed = ", ".join(visible(name) for name in which)
-    no_spins = f" Of {width} columns, {len(columns)} hold other values: {listed}." if len(columns) > 1 else ""
+    no_spins = f" {len(columns)} of {width} columns hold other values: {listed}." if len(columns) > 1 else ""
     if 2 * len(columns) > width or width - len(columns) < 2:
         return no_spins
     quoted = json.dumps(which, ensure_ascii=False)

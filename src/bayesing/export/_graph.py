@@ -17,6 +17,7 @@ from ..edges import Coupling
 from ..texts import visible
 from ._fit import Choices, Fit, Over, finite
 
+_KINDS: dict[type, str] = {str: "string", float: "double", int: "int", bool: "boolean"}
 _OF_NODES = {"name": "string", "kind": "string", "field": "double", "error": "double"}
 _OF_EDGES = {"weight": "double", "J": "double", "error": "double", "probability": "double"}
 
@@ -46,10 +47,15 @@ def networkx_of(fit: Fit, choices: Choices) -> Any:
     except ImportError as error:
         raise ImportError("to_networkx needs networkx: pip install 'bayesing[network]'.") from error
     ids = ids_of(fit.labels)
-    graph = networkx.Graph(**fit.about(choices))
-    graph.add_nodes_from(zip(ids, _nodes(fit, choices), strict=True))
+    graph = networkx.Graph(**_known(fit.about(choices)))  # which GraphML and GEXF can hold
+    graph.add_nodes_from(zip(ids, map(_known, _nodes(fit, choices)), strict=True))
     graph.add_edges_from((ids[pair.i], ids[pair.j], _edge(pair)) for pair in fit.edges(choices))
     return graph
+
+
+def _known(values: dict[str, Any]) -> dict[str, Any]:
+    """Without what is None."""
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def _texts(values: Iterable[tuple[str, Any]]) -> list[tuple[str, str]]:
@@ -64,7 +70,8 @@ def _texts(values: Iterable[tuple[str, Any]]) -> list[tuple[str, str]]:
 def write_graphml(file: IO[bytes], fit: Fit, choices: Choices, over: Over) -> str:
     """GraphML, which networkx, igraph, Cytoscape, yEd and Gephi read."""
     ids = [visible(name) for name in ids_of([visible(name) for name in fit.labels])]
-    about = {key: "" if value is None else str(value) for key, value in fit.about(choices).items()}
+    about = _known(fit.about(choices))
+    kinds = {key: _KINDS[type(value)] for key, value in about.items()}
     edges = fit.edges(choices)
 
     def put(text: str) -> None:
@@ -72,12 +79,13 @@ def write_graphml(file: IO[bytes], fit: Fit, choices: Choices, over: Over) -> st
 
     put('<?xml version="1.0" encoding="UTF-8"?>')
     put('<graphml xmlns="http://graphml.graphdrawing.org/xmlns">')
-    for domain, keys in (("graph", dict.fromkeys(about, "string")), ("node", _OF_NODES), ("edge", _OF_EDGES)):
+    for domain, keys in (("graph", kinds), ("node", _OF_NODES), ("edge", _OF_EDGES)):
         for key, kind in keys.items():
             put(f'<key id="{domain}-{key}" for="{domain}" attr.name="{key}" attr.type="{kind}"/>')
     put('<graph edgedefault="undirected">')
     for key, value in about.items():
-        put(f'<data key="graph-{key}">{escape(visible(value))}</data>')
+        text = str(value).lower() if isinstance(value, bool) else visible(value)
+        put(f'<data key="graph-{key}">{escape(text)}</data>')
     for name, node in zip(ids, _nodes(fit, choices), strict=True):
         data = "".join(f'<data key="node-{k}">{escape(v)}</data>' for k, v in _texts(node.items()))
         put(f"<node id={quoteattr(name)}>{data}</node>")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..edges import Coupling
+from ..encodings import check_encoding
 from ..exceptions import InputError
 from ..fields import Field
 from ..files import check_input, writing
@@ -63,11 +64,12 @@ def write_fields(
     path: str | os.PathLike[str], fit: Fit, choices: Choices | None = None, force: bool = False
 ) -> str:
     """A .csv file with the field, or the threshold, of every spin, and its standard error."""
-    found = fit.fields(choices or Choices())
+    choices = choices or Choices()
+    found = fit.fields(choices)
     with writing(path, force) as file, rows_of(file) as table:
         table.writerow(Field._fields)
         table.writerows(("" if cell is None else cell for cell in row) for row in found)
-    return f"{len(found)} fields"
+    return f"{len(found)} {'thresholds' if check_encoding(choices.encoding) else 'fields'}"
 
 
 def write_parquet(file: IO[bytes], fit: Fit, choices: Choices, over: Over) -> str:

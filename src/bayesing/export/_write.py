@@ -63,4 +63,5 @@ def write(
     choices = choices or Choices()
     writer = _WRITERS[check_choices(path, choices)]
     with writing(path, force) as file:
-        return writer(file, fit, choices, over)
+        written = writer(file, fit, choices, over)
+    return f"{written}, for 0/1: four times those of spins" if check_encoding(choices.encoding) else written

@@ -76,11 +76,8 @@ def _advice(table: Table, chunk: Chunk, j: int, columns: list[int]) -> tuple[str
             f"The column holds 1 and 2: recode it to 0 and 1 first, for instance by subtracting 1.{all_named}",
         )
     if _is_label(chunk, j) or (may_go and len(columns) > 1):
-        them = "it" if len(columns) == 1 else "them"
-        recode = f"The column holds {listing(values)}{':' if len(columns) == 1 else '.'}"
-        recode = (
-            f"{recode}{all_named} {'recode' if len(columns) == 1 else 'Recode'} {them} to two values first"
-        )
+        them, recode = ("it", ": recode") if len(columns) == 1 else ("them", f";{all_named} Recode")
+        recode = f"The column holds {listing(values)}{recode} {them} to two values first"
         if not may_go:
             return (f"{recode}.",)
         return (f"{recode}, or leave {them} out with ", _leaving_out(table, columns), ".")
@@ -99,7 +96,7 @@ def _all_of(table: Table, columns: list[int]) -> str:
     named = ", ".join(
         short(table.names[j]) if table.names and table.names[j] else str(j + 1) for j in columns
     )
-    return f" Of {table.width} columns, {len(columns)} hold other values: {named}."
+    return f" {len(columns)} of {table.width} columns hold other values: {named}."
 
 
 def _is_label(chunk: Chunk, j: int) -> bool:
