@@ -67,6 +67,7 @@ def couplings(
     its sign. With '--hidden' there are common causes beside the couplings, and the file has rows for what they load
     on, too: 'cause 1' is the second of the two names.
     """
+    from ..arguments import number
     from ..boltzmann_machine import BoltzmannMachine
     from ..export import ENDINGS, Choices, Fit, check_choices, write, write_fields
     from ..inference import check_couplings
@@ -79,7 +80,7 @@ def couplings(
     from ._shown import shown_couplings
     from ._text import couplings_as_text
 
-    choices = Choices(fdr, encoding, matrix)
+    choices = Choices(number("--fdr", fdr, least=0, most=1), encoding, matrix)
     check_choices(output, choices)
     check_output(output, ENDINGS, force, data)
     if fields is not None:
