@@ -3,9 +3,9 @@ An estimator of your own, without its bias
 ==========================================
 
 You have an estimator of your own, or one from another package. It is biased, and has no error. Give it to
-``interval``: data sets of the same size are simulated at several J, your estimator is applied to each of them, and the
-J that would have produced your number comes back, with an interval. The estimator need not be good. It is enough that
-it changes with J.
+``interval``: data sets of the same size are simulated at several J, your estimator is applied to each of them, and
+the J that would have produced your number comes back, with an interval. The estimator need not be good. It is enough
+that it changes with J.
 """
 
 # %%
@@ -40,9 +40,10 @@ print(
 )
 
 # %%
-# An estimator that is a class is used in the same way: ``statistic=lambda spins: MyEstimator().fit(spins).J_``. Several
-# numbers at once are fine, too; together they tell more. Here is how the calibrated estimate does on other data, beside
-# the one that it comes from. About one interval in ten may miss the truth: of 90 such data sets, 84 hold it.
+# An estimator that is a class is used in the same way: ``statistic=lambda spins: MyEstimator().fit(spins).J_``.
+# Several numbers at once are fine, too; together they tell more. Here is how the calibrated estimate does on other
+# data, beside the one that it comes from. About one interval in ten may miss the truth: those of 84 of 90 such data
+# sets hold it.
 
 strengths = np.linspace(0.25, 0.65, 9)
 plain, calibrated, low, high = [], [], [], []
