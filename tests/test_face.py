@@ -208,3 +208,8 @@ def test_data_say_what_they_are_in_a_line():
     assert repr(data) == "<SpinData of 50 samples of 4 spins, encoded ±1: a, b, c, ...>"
     gaps = np.where(np.eye(50, 4) > 0, np.nan, random_spins(50, 4))
     assert repr(bs.SpinData.of(gaps)) == "<SpinData of 50 samples of 4 spins, encoded ±1, 4 cells missing>"
+
+
+def test_a_large_model_is_shown_without_its_couplings(monkeypatch):
+    monkeypatch.setattr("bayesing.ising._MOST_LISTED", 4)
+    assert "strongest" not in random_model(5, 0.5)._repr_html_()

@@ -24,6 +24,8 @@ EXPECTED = "Spins must be ±1, 0/1, yes/no or bool"
 
 _BOOL = 12  # code of a bool that is not written as a word
 _TRUE = 7  # code of the word
+_PLAIN = (str, int, float, bool)  # types of cells of which each value is looked at once
+_MOST_SPELLINGS = 64  # values that are remembered
 _RECODE = "Recode the data to two values first. If it marks a missing value, put NaN in its place."
 
 
@@ -89,23 +91,26 @@ def as_numbers(X: Any) -> Numbers:
 def _from_objects(array: NDArray[Any], frame: Any) -> Numbers:
     """Of Python objects: numbers, bools, words, and what is missing."""
     table = np.atleast_2d(array)
-    values, codes = np.empty(table.shape), np.zeros(table.shape, np.int8)
+    width = table.shape[1]
+    read: list[tuple[float, int]] = []
     faults: dict[int, tuple[int, Any, str, str]] = {}
     known: dict[Any, tuple[float, int]] = {}
-    for index, value in np.ndenumerate(table):
-        if isinstance(value, str) and value in known:
-            values[index], codes[index] = known[value]
+    for place, value in enumerate(table.ravel().tolist()):
+        key = (type(value), value) if type(value) in _PLAIN else None
+        if key in known:
+            read.append(known[key])
             continue
         number, code, found, remedy = _read(value)
-        values[index], codes[index] = number, code
+        read.append((number, code))
         if code == OTHER:
-            faults.setdefault(index[1], (index[0], value, found, remedy))
-        elif isinstance(value, str):
-            known[value] = number, code
+            faults.setdefault(place % width, (place // width, value, found, remedy))
+        elif key is not None and len(known) < _MOST_SPELLINGS:
+            known[key] = number, code
+    values, codes = np.array(read, np.float64).reshape(-1, 2).T.reshape(2, *table.shape)
     if faults:
         column = min(faults, key=lambda j: (faults[j][0], j))
         row, value, found, remedy = faults[column]
-        raise not_a_spin(found, row, column, value, remedy, sorted(faults), frame, table.shape[1])
+        raise not_a_spin(found, row, column, value, remedy, sorted(faults), frame, width)
     is_word, is_bool = codes > 1, codes == _BOOL
     counted = ~is_word & ~np.isnan(values)
     minus = bool((values[counted] == -1).any())
@@ -119,7 +124,7 @@ def _from_objects(array: NDArray[Any], frame: Any) -> Numbers:
         row = int(np.argmax(is_word[:, column]))
         remedy = "A column must hold either numbers or words. Recode the column first."
         found = f"the text {table[row, column]!r} beside numbers"
-        raise not_a_spin(found, row, column, table[row, column], remedy, [column], frame, table.shape[1])
+        raise not_a_spin(found, row, column, table[row, column], remedy, [column], frame, width)
     if not is_word.any():
         return Numbers(values.reshape(array.shape))
     written = values[counted]

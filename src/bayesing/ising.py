@@ -28,6 +28,7 @@ from .spins import as_row, as_spins
 
 Floats = NDArray[np.float64]
 
+_MOST_LISTED = 1000  # spins up to which the strongest couplings are looked for
 _STRONGEST = 5  # couplings in a notebook
 MAX_EXACT = 20  # spins; 2^20 states of 8 bytes
 
@@ -60,15 +61,21 @@ class IsingModel:
         return IsingModel, (self.couplings, self.fields)  # checked and read-only again after unpickling
 
     def __repr__(self) -> str:
-        J, h = self.couplings[np.triu_indices(self.n_spins, 1)], self.fields
-        there = np.count_nonzero(J)
-        size = f", of size {np.sqrt((J**2).mean()):.3g}, from {J.min():.3g} to {J.max():.3g}" if there else ""
-        few = f"{there} of " if there < len(J) else ""
+        J, h, n = self.couplings, self.fields, self.n_spins
+        there, pairs = np.count_nonzero(J) // 2, n * (n - 1) // 2
+        size = ""
+        if there:
+            low = min(J[i, i + 1 :].min() for i in range(n - 1))
+            high = max(J[i, i + 1 :].max() for i in range(n - 1))
+            size = f", of size {np.linalg.norm(J) / np.sqrt(2 * pairs):.3g}, from {low:.3g} to {high:.3g}"
+        few = f"{there} of " if there < pairs else ""
         fields = f"fields from {h.min():.3g} to {h.max():.3g}" if h.any() else "no fields"
-        return f"<IsingModel of {self.n_spins} spins: {few}{len(J)} couplings{size}; {fields}>"
+        return f"<IsingModel of {n} spins: {few}{pairs} couplings{size}; {fields}>"
 
     def _repr_html_(self) -> str:
         n = self.n_spins
+        if n > _MOST_LISTED:
+            return card(repr(self), [])
         upper = np.triu(self.couplings, 1)
         strongest = np.argsort(-np.abs(upper), axis=None, kind="stable")[:_STRONGEST]
         rows = [(str(k // n), str(k % n), f"{upper.flat[k]:+.4g}") for k in strongest if upper.flat[k]]
