@@ -99,6 +99,20 @@ def test_a_fit_comes_back_whole(how, tmp_path):
     assert again.entropy() == bm.entropy()
 
 
+@pytest.mark.parametrize("prior", ["gaussian", "sparse"])
+def test_rows_that_remember_are_worth_as_much_as_before(prior, tmp_path):
+    bm = fit(X=np.repeat(SIM.spins, 4, axis=0), prior=prior, series=True)
+    assert bm.answer_.worth < 0.5
+    bm.save(tmp_path / "fit.npz")
+    again = bs.BoltzmannMachine.load(tmp_path / "fit.npz")
+    for name in ("coupling_errors_", "field_errors_", "false_sign_rates_"):
+        assert getattr(again, name) == pytest.approx(getattr(bm, name), rel=1e-12), name
+    assert again.answer_.effective_samples == bm.answer_.effective_samples
+    assert [str(w) for w in again.answer_.warnings] == [str(w) for w in bm.answer_.warnings]
+    plain = fit(X=np.repeat(SIM.spins, 4, axis=0), prior=prior)
+    assert bm.fields("01")[0].error > 1.3 * plain.fields("01")[0].error
+
+
 def test_the_file_is_plain_arrays(bm, tmp_path):
     bm.save(tmp_path / "fit.npz")
     with np.load(tmp_path / "fit.npz", allow_pickle=False) as arrays:

@@ -14,7 +14,7 @@ from .cells import as_row
 from .exceptions import InputError
 from .inference import CouplingAnswer, StrengthAnswer
 from .packed import PackedSpins
-from .statistics import SpinStatistics
+from .statistics import SpinStatistics, is_several
 from .texts import visible
 
 Answer = TypeVar("Answer", StrengthAnswer, CouplingAnswer)
@@ -78,7 +78,7 @@ class SpinEstimator(BaseEstimator):
 
     def _remember(self, X: Any, data: SpinStatistics) -> None:
         """Keep the number of columns, and the names, of data that have been fitted."""
-        if not _is_ours(X):
+        if not (_is_ours(X) or is_several(X)):
             validate_data(self, X, skip_check_array=True)
             return
         self.n_features_in_ = data.n
@@ -95,7 +95,7 @@ class SpinEstimator(BaseEstimator):
         check_is_fitted(self)
         X = X if _is_ours(X) else as_row(X)
         data = SpinStatistics.of(X, min_samples=1, keep_empty=keep_empty)
-        if not _is_ours(X):
+        if not (_is_ours(X) or is_several(X)):
             validate_data(self, X, reset=False, skip_check_array=True)
         elif data.n != self.n_features_in_:
             raise InputError(f"Expected {self.n_features_in_} spins (columns), as in fit: found {data.n}.")

@@ -91,7 +91,8 @@ class CouplingExports(MethodEstimator[CouplingAnswer]):
         For methods that have a posterior of all parameters together, with a Gaussian prior. None is a fixed seed.
         """
         n_draws = count("n_draws", n_draws, 1)
-        return draws_of(self._fitted.couplings, self.method_, self.prior, n_draws, seed)
+        found = self._fitted
+        return draws_of(found.couplings, self.method_, self.prior, n_draws, seed, found.worth)
 
     def export(
         self,

@@ -61,6 +61,6 @@ def from_zero_one(omega: Array, tau: Array) -> tuple[Array, Array]:
     return omega / COUPLING, tau / 2 + omega.sum(axis=1) / COUPLING
 
 
-def threshold_errors(errors: Array, d: Array, N: int) -> Array:
+def threshold_errors(errors: Array, d: Array, N: float) -> Array:
     """Standard errors of tau, from those of the couplings, the means of the spins and the number of samples."""
     return np.asarray(2 * np.sqrt(1 / (N * (1 - d**2) + 1) + errors**2 @ (1 + d) ** 2))

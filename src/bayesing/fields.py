@@ -27,12 +27,12 @@ def listed_fields(answer: CouplingAnswer, names: Sequence[str], encoding: str = 
     Beside common causes, whose means are not known well enough, thresholds have no errors.
     """
     n, k, model = len(names), answer.n_hidden, answer.model
-    labels, own = [*names, *cause_names(k, names)], answer.couplings.field_errors
+    labels, own = [*names, *cause_names(k, names)], answer.field_errors
     values, errors = model.fields, None if own is None else np.append(own, answer.hidden.field_errors)
     if check_encoding(encoding):
         values = model.to_zero_one()[1]
         errors = None
         if answer.base is not None and not k:
-            errors = threshold_errors(answer.matrices[1], np.tanh(answer.base), answer.n_samples)
+            errors = threshold_errors(answer.matrices[1], np.tanh(answer.base), answer.effective_samples)
     of_each = [None] * (n + k) if errors is None else errors.tolist()
     return [Field(i, *one) for i, one in enumerate(zip(labels, values.tolist(), of_each, strict=True))]

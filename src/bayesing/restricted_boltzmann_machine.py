@@ -14,10 +14,12 @@ from ._html import card
 from .arguments import Seed, count, seed_sequence
 from .exceptions import InputError, Setting
 from .learning.restricted_size import MOST_UNITS, RestrictedAnswer, fit_best_size, fit_size
+from .order import order_of
 from .restricted import RestrictedModel
 from .sampling.restricted import draw_restricted
 from .statistics import SpinStatistics
 from .types import Array, Heard, Spins
+from .words import on_order
 
 _STRONGEST = 5  # weights of a unit in a notebook
 _MOST_A_SPIN = 10  # hidden units: more than any data tell
@@ -116,7 +118,7 @@ class RestrictedBoltzmannMachine(TransformerMixin, SpinEstimator):
             answer = fit_size(data, size, seed, progress)
         self._answer = answer
         self._remember(X, data)
-        show(answer.warnings)
+        show((*answer.warnings, *on_order(order_of(data), data, series=False, can=False)))
         return self
 
     def __sklearn_tags__(self) -> Any:

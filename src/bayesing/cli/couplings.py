@@ -7,7 +7,16 @@ import os
 import click
 
 from ._methods import AUTO, coupling_methods, coupling_priors
-from ._options import data_argument, force_option, hidden_option, json_option, method_option, prior_option
+from ._options import (
+    data_argument,
+    force_option,
+    hidden_option,
+    json_option,
+    method_option,
+    prior_option,
+    runs_option,
+    series_option,
+)
 from ._reading import Reading, reading_options
 
 
@@ -35,6 +44,8 @@ from ._reading import Reading, reading_options
     show_default=True,
     help="01 writes couplings and thresholds of variables that are 0 and 1.",
 )
+@series_option
+@runs_option
 @reading_options
 @click.option("--seed", type=int, default=None, help="Seed of methods that draw random numbers.")
 @json_option
@@ -50,6 +61,8 @@ def couplings(
     matrix: bool,
     fields: str | None,
     encoding: str,
+    series: bool,
+    by: str | None,
     reading: Reading,
     seed: int | None,
     as_json: bool,
@@ -76,7 +89,7 @@ def couplings(
     from ._options import n_hidden
     from ._output import check_output, echo
     from ._progress import Progress
-    from ._reading import read
+    from ._reading import read, read_runs
     from ._shown import shown_couplings
     from ._text import couplings_as_text
 
@@ -89,8 +102,8 @@ def couplings(
             raise ValueError(f"--fields must be another file than {output}.")
     units = n_hidden(hidden)
     check_couplings(method, prior, gamma, units)
-    bm = BoltzmannMachine(method, prior, gamma, units, random_state=seed)
-    found = read(data, reading)
+    bm = BoltzmannMachine(method, prior, gamma, units, series, random_state=seed)
+    found = read(data, reading) if by is None else read_runs(data, by, reading)
     N, n = found.statistics.N, found.statistics.n
     pairs = n * (n - 1) // 2
     with Progress(f"inferring {pairs} couplings from {N} samples") as progress:

@@ -8,6 +8,7 @@ values. What is no array stands in ``about``, a text in JSON.
 from __future__ import annotations
 
 import json
+import math
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -55,7 +56,6 @@ class KeptCouplings(DenseCouplings):
     """Couplings of a file, without the data that they were found from."""
 
     certificate: Certificate | None = None
-    gains: tuple[Difference, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -71,7 +71,7 @@ def save(file: IO[bytes], fit: Fit) -> None:
     arrays: Arrays = {"couplings": J, "coupling_errors": errors, "fields": kept.fields}
     optional = {
         "errors_given_gamma": None if np.array_equal(errors, given) else given,
-        "field_errors": kept.field_errors,
+        "field_errors": found.field_errors,
         "base": found.base,
         "gamma": None if found.strength is None else np.array(found.strength.gamma),
     }
@@ -113,7 +113,9 @@ def _about(fit: Fit) -> dict[str, Any]:
         "check": None if found.check is None else asdict(found.check),
         "certificate": None if found.certificate is None else asdict(found.certificate),
         "gains": found.gains,
+        "worth": found.worth,
         "warnings": [_worded(each) for each in kept.warnings],
+        "said": [_worded(each) for each in found.said],
     }
 
 
@@ -166,15 +168,16 @@ def load(path: str | os.PathLike[str]) -> Saved:
 def _answer(arrays: Arrays, about: dict[str, Any]) -> CouplingAnswer:
     strength = None if about["strength"] is None else Strength(*about["strength"])
     certificate = None if about["certificate"] is None else Certificate(**about["certificate"])
+    # What rows are worth widens errors: those of a file are wide already.
+    narrow = 1.0 if "probabilities" in arrays else math.sqrt(about["worth"])
     common: dict[str, Any] = {
         "matrix": arrays["couplings"],
         "errors": arrays.get("errors_given_gamma", arrays["coupling_errors"]),
         "fields": arrays["fields"],
         "penalty": about["penalty"],
         "warnings": tuple(_warning(each) for each in about["warnings"]),
-        "field_errors": arrays.get("field_errors"),
+        "field_errors": narrow * arrays["field_errors"] if "field_errors" in arrays else None,
         "strength": strength,
-        "gains": tuple(Difference(*gain) for gain in about["gains"]),
     }
     n = len(arrays["fields"])
     if not arrays["couplings"].shape == arrays["coupling_errors"].shape == (n, n):
@@ -183,6 +186,7 @@ def _answer(arrays: Arrays, about: dict[str, Any]) -> CouplingAnswer:
     if "hidden_couplings" in arrays:
         assert certificate is not None
         hidden = Hidden(**{key: arrays[name] for key, name in _HIDDEN.items()})
+        hidden = hidden._replace(errors=narrow * hidden.errors, field_errors=narrow * hidden.field_errors)
         kept = CauseCouplings(**common, hidden=hidden, certificate=certificate)
     elif "probabilities" in arrays:
         common |= {name: arrays[name] for name in _SPARSE}
@@ -198,4 +202,7 @@ def _answer(arrays: Arrays, about: dict[str, Any]) -> CouplingAnswer:
         about["n_samples"],
         arrays.get("base"),
         None if about["check"] is None else Check(**about["check"]),
+        tuple(_warning(each) for each in about["said"]),
+        about["worth"],
+        tuple(Difference(*gain) for gain in about["gains"]),
     )
