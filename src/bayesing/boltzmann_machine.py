@@ -302,7 +302,7 @@ class BoltzmannMachine(CouplingExports):
         if n > _MOST_SHOWN:
             return card(title, facts)
         wrong = "false" if self.edge_probabilities_ is not None else "of the other sign"
-        share = f"{len(self.edges())} of {self._pairs} pairs ({100 * FDR:g}% of them expected to be {wrong})"
+        share = f"{len(self.edges())} of {self._pairs} pairs (about {100 * FDR:g}% of them expected to be {wrong})"
         rows = [
             (each.name_i, each.name_j, f"{each.J:+.3f} ± {each.error:.3f}", f"{each.probability:.3f}")
             for each in self.strongest(_STRONGEST)
