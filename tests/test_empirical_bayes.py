@@ -230,7 +230,7 @@ def test_bare_every_other_check_passes_and_the_failures_are_our_value_error():
     for r in results:
         if r["status"] == "xfail":
             ours = [e for e in causes(r["exception"]) if isinstance(e, ValueError)]
-            assert any(str(e).startswith("Spins must be ±1, 0/1 or bool: found") for e in ours), r[
+            assert any(str(e).startswith("Spins must be ±1, 0/1, yes/no or bool: found") for e in ours), r[
                 "check_name"
             ]
 

@@ -7,6 +7,7 @@ from importlib import resources
 import numpy as np
 import pytest
 from jinja2 import UndefinedError
+from markupsafe import Markup
 
 import bayesing as bs
 from bayesing import strength
@@ -213,3 +214,11 @@ def test_verdicts(made):
     assert "stronger than predicted" in said(chi2=4.0, chi2_error=0.1, slope=1.5, slope_error=0.1)
     assert "weaker than predicted" in said(chi2=4.0, chi2_error=0.1, slope=0.5, slope_error=0.1)
     assert said(chi2=np.nan) == "There is nothing to compare."
+
+
+def test_control_characters_do_not_reach_the_page():
+    page = page_module._environment().from_string("{{ name }}{{ markup }}")
+    assert (
+        page.render(name="\x1b[2J\u202e<b>", markup=Markup("<i>\n</i>"))
+        == r"\x1b[2J\u202e&lt;b&gt;" + "<i>\n</i>"
+    )

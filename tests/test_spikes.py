@@ -166,3 +166,37 @@ def test_a_fit_of_spikes():
     assert data.spins.shape == (500, 8)
     eb = bs.EmpiricalBayes().fit(data.spins)
     assert eb.gamma_ < 3 * eb.gamma_error_  # independent cells
+
+
+class Support:
+    """A recording of pynapple: when it was made."""
+
+    def __init__(self, *epochs):
+        self.start, self.end = np.array(epochs).T
+
+
+class Ts:
+    """Times of pynapple, which are not an array."""
+
+    def __init__(self, times, *epochs):
+        self.t, self.time_support = np.array(times), Support(*epochs)
+
+    def times(self):
+        return self.t
+
+    def __array__(self, *_, **__):
+        raise ValueError("not this way")
+
+
+def test_groups_of_pynapple():
+    group = {3: Ts([0.003, 0.048], (0.0, 0.07)), 7: Ts([0.021, 0.027], (0.0, 0.09))}
+    data = bs.from_spike_trains(group, bin=0.02)
+    assert data.names == ("3", "7") and data.spins.tolist() == [
+        [1, -1],
+        [-1, 1],
+        [1, -1],
+    ]  # to 0.07, not 0.09
+    data = bs.from_spike_trains(group, bin=0.02, t_start=0.02, t_stop=0.06)
+    assert data.spins.tolist() == [[-1, 1], [1, -1]]
+    group[3] = Ts([0.003, 0.048], (0.0, 0.02), (0.04, 0.07))
+    assert "the recording has 2 epochs" in " ".join(bs.from_spike_trains(group, bin=0.02).notes)

@@ -83,7 +83,8 @@ def with_value(value, dtype=float, row=1, column=2, base=PLUS_MINUS, order="C"):
         (with_value(0.999, base=ZERO_ONE), r"found 0.999 at row 2, column 3"),
         (with_value(0, int), r"found 0 beside -1 and 1 at row 2, column 3"),
         (with_value(0, int, order="F"), r"found 0 beside -1 and 1 at row 2, column 3"),
-        (with_value("yes", object), r"found the text 'yes' at row 2, column 3"),
+        (with_value("maybe", object), r"found the text 'maybe' at row 2, column 3"),
+        (with_value("yes", object), r"found the text 'yes' beside numbers at row 2, column 3"),
         (with_value(float("nan"), object), r"missing value \(NaN\) at row 2, column 3"),
         (with_value(pd.NaT, object), r"missing value \(NaN\) at row 2, column 3"),
         (with_value(None, object), r"missing value \(NaN\) at row 2, column 3"),
@@ -92,7 +93,7 @@ def with_value(value, dtype=float, row=1, column=2, base=PLUS_MINUS, order="C"):
         (with_value(Decimal("1.00000000000000000001"), object), r"of type Decimal at row 2, column 3"),
         (with_value(10**400, object), r"of type int at row 2, column 3"),
         (with_value({}, object), r"found \{\} of type dict at row 2, column 3"),
-        (np.array([["1", "-1"], ["1", "1"]]), r"found the text '1' at row 1, column 1"),
+        (np.array([["1", "-1"], ["1", "2"]]), r"found the text '2' at row 2, column 2"),
         (
             pd.DataFrame(ZERO_ONE).astype("Int64").replace(0, pd.NA),
             r"missing value \(NaN\) at row 1, column 2",

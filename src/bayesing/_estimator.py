@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .cells import as_row
 from .exceptions import InputError
 from .inference import CouplingAnswer, StrengthAnswer
 from .packed import PackedSpins
 from .statistics import SpinStatistics, is_several
+from .texts import visible
 
 Answer = TypeVar("Answer", StrengthAnswer, CouplingAnswer)
 
@@ -23,6 +25,50 @@ class SpinEstimator(BaseEstimator):
 
     n_features_in_: int
     feature_names_in_: Any
+
+    if not TYPE_CHECKING:  # or every attribute would be known
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """What is found by a fit is not there before, and scikit-learn's error says so."""
+            if name == "_fitted" or (name.endswith("_") and not name.startswith("_")):
+                check_is_fitted(self, "_answer")
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self
+            )
+
+    def _line(self) -> str:
+        """What was found, in a line."""
+        raise NotImplementedError
+
+    def _card(self, title: str) -> str:
+        """What was found, for a page."""
+        raise NotImplementedError
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        call = str(super().__repr__(N_CHAR_MAX))
+        return f"{call}: {visible(self._line())}" if self._is_fitted else call
+
+    @property
+    def _repr_html_(self) -> Any:
+        """What notebooks show: the result, and before the fit scikit-learn's own picture."""
+        before: Any = super()._repr_html_  # an AttributeError, if pictures are not wanted
+        return self._shown if self._is_fitted else before
+
+    def _repr_mimebundle_(self, **settings: Any) -> Any:
+        """The same, by its kind."""
+        if not self._is_fitted:
+            return super()._repr_mimebundle_(**settings)
+        found = {"text/plain": repr(self)}
+        if hasattr(self, "_repr_html_"):
+            found["text/html"] = self._shown()
+        return found
+
+    def _shown(self) -> str:
+        return self._card(str(super().__repr__()))
+
+    @property
+    def _is_fitted(self) -> bool:
+        return "_answer" in vars(self)
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn is told: NaN is welcome, as a missing cell."""
@@ -42,8 +88,12 @@ class SpinEstimator(BaseEstimator):
             del self.feature_names_in_
 
     def _meet_again(self, X: Any, keep_empty: bool = False) -> SpinStatistics:
-        """Data to look at after the fit, which must have the same columns; rows that show nothing may be kept."""
+        """Data to look at after the fit, which must have the same columns; rows that show nothing may be kept.
+
+        One sample may be given without a second dimension, as ``X[0]`` is.
+        """
         check_is_fitted(self)
+        X = X if _is_ours(X) else as_row(X)
         data = SpinStatistics.of(X, min_samples=1, keep_empty=keep_empty)
         if not (_is_ours(X) or is_several(X)):
             validate_data(self, X, reset=False, skip_check_array=True)

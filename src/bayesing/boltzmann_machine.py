@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._estimator import MethodEstimator, show
-from .arguments import Seed, count, number
+from ._estimator import show
+from ._exports import CouplingExports
+from ._html import card
+from .arguments import Seed
 from .conditionals import fields_of, log_conditional
-from .couplings.likelihood import PosteriorDraws, draws_of
-from .edges import FDR, Coupling, edges_of, frame_of, pairs_of, strongest_of
+from .edges import FDR
 from .entropy import entropy_of, log_partition_of, multi_information_of
 from .generator import sample
-from .inference import CouplingAnswer, check_couplings, infer_couplings
+from .inference import check_couplings, infer_couplings
 from .ising import IsingModel
 from .sampling.missing import log_conditionals_shown, padded, shown
 from .statistics import SpinStatistics
 from .types import Array, Heard, Spins
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from .centrality import Centrality
     from .check import Check
     from .learning.certificate import Certificate
 
+_MOST_SHOWN = 500  # spins up to which a line counts edges, which takes as many steps as there are pairs
+_STRONGEST = 5  # couplings in a notebook
 
-class BoltzmannMachine(MethodEstimator[CouplingAnswer]):
+
+class BoltzmannMachine(CouplingExports):
     """Which couplings are behind these spins? Infer all J_ij and fields h_i from binary data, with errors.
 
     The strength of the prior, and so of the regularisation, is inferred from the same data: there is nothing to
@@ -272,18 +273,10 @@ class BoltzmannMachine(MethodEstimator[CouplingAnswer]):
         k = self._fitted.n_hidden
         return multi_information_of(self.model_, n_chains, seed, self._fitted.base, k)
 
-    def sample(self, n_samples: int, seed: Seed = None) -> Spins:
-        """Spins drawn from the fitted model at equilibrium, int8 (n_samples, n)."""
-        return np.ascontiguousarray(sample(self.model_, n_samples, seed=seed)[:, : self.n_features_in_])
-
-    def posterior(self, n_draws: int = 100, seed: Seed = None) -> PosteriorDraws:
-        """Draws of all couplings and fields given the data, so that any function of them has an interval.
-
-        For methods that have a posterior of all parameters together, with a Gaussian prior. None is a fixed seed.
-        """
-        n_draws = count("n_draws", n_draws, 1)
-        found = self._fitted
-        return draws_of(found.couplings, self.method_, self.prior, n_draws, seed, found.worth)
+    def sample(self, n_samples: int, seed: Seed = None, beta: float = 1.0) -> Spins:
+        """Spins drawn from the model at equilibrium, int8 (n_samples, n); ``beta`` is an inverse temperature."""
+        spins = sample(self.model_, n_samples, seed=seed, beta=beta)
+        return np.ascontiguousarray(spins[:, : self.n_features_in_])
 
     def centrality(self, n_draws: int = 100, level: float = 0.9, seed: Seed = None) -> Centrality:
         """How central each spin is: strength, expected influence and predictability, with intervals from draws."""
@@ -291,27 +284,31 @@ class BoltzmannMachine(MethodEstimator[CouplingAnswer]):
 
         return centrality_of(self._fitted, self.names(), n_draws, level, seed)
 
-    def strongest(self, k: int = 10) -> list[Coupling]:
-        """The k couplings of largest absolute value, the first the largest; no n x n matrix is formed."""
-        return strongest_of(self._fitted, self.names(), count("k", k, 1))
+    def _line(self) -> str:
+        found = ""
+        if self.n_features_in_ <= _MOST_SHOWN:
+            best = self.strongest(1)[0]
+            found = (
+                f", {len(self.edges())} edges of {self._pairs} pairs, "
+                f"{best.name_i}-{best.name_j} the strongest ({best.J:+.2g} ± {best.error:.2g}),"
+            )
+        return f"{self.n_features_in_} spins{found} by {self._fitted.summary}"
 
-    def edges(self, fdr: float = FDR) -> list[Coupling]:
-        """The couplings that are there, the most probable first; a share ``fdr`` of them is expected to be false.
+    def _card(self, title: str) -> str:
+        answer, n = self._fitted, self.n_features_in_
+        facts = [("data", f"{answer.n_samples} samples of {n} spins"), ("method", answer.summary)]
+        if self.check_ is not None:
+            facts.append(("check", self.check_.sentence))
+        if n > _MOST_SHOWN:
+            return card(title, facts)
+        wrong = "false" if self.edge_probabilities_ is not None else "of the other sign"
+        share = f"{len(self.edges())} of {self._pairs} pairs (about {100 * FDR:g}% of them expected to be {wrong})"
+        rows = [
+            (each.name_i, each.name_j, f"{each.J:+.3f} ± {each.error:.3f}", f"{each.probability:.3f}")
+            for each in self.strongest(_STRONGEST)
+        ]
+        return card(title, [*facts, ("edges", share)], ("strongest", "", "J", "probability"), rows)
 
-        With a sparse prior a false one is 0. With other priors, under which none is, it has the other sign.
-        """
-        return edges_of(self._fitted, self.names(), number("fdr", fdr, least=0, most=1))
-
-    def pairs(self) -> Iterator[Coupling]:
-        """Every coupling i < j, row by row."""
-        return pairs_of(self._fitted, self.names())
-
-    def to_frame(self, fdr: float = FDR) -> pd.DataFrame:
-        """A pandas data frame with a row for every coupling i < j: indices, names, J, error, probability, edge."""
-        return frame_of(self._fitted, self.names(), number("fdr", fdr, least=0, most=1))
-
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        call = str(super().__repr__(N_CHAR_MAX))
-        if not hasattr(self, "_answer"):
-            return call
-        return f"{call}: {self.n_features_in_} spins by {self._fitted.summary}"
+    @property
+    def _pairs(self) -> int:
+        return self.n_features_in_ * (self.n_features_in_ - 1) // 2

@@ -32,6 +32,7 @@ from .strength import Estimate, Method, Options
 from .strength import pseudolikelihood as regressions
 from .strength.spectral import SpectralFit, estimate_of, fit_spectral
 from .strength.susceptibility import fit_susceptibility
+from .texts import did_you_mean
 from .thinned import Thinned
 from .threads import threads_for
 from .types import Heard
@@ -80,8 +81,8 @@ def find(methods: tuple[M, ...], name: Any) -> M:
     for method in methods:
         if isinstance(name, str) and method.name == name:
             return method
-    names = ", ".join([AUTO, *(method.name for method in methods)])
-    raise InputError(f"method must be one of {names}: found {name!r}.")
+    names = [AUTO, *(method.name for method in methods)]
+    raise InputError(f"method must be one of {', '.join(names)}: found {name!r}.{did_you_mean(name, names)}")
 
 
 # ------------------------------------------------------------------------------ how strong are the couplings

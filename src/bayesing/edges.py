@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from .encodings import COUPLING, SPINS, check_encoding
 from .inference import Block, CouplingAnswer
 from .mixture import discoveries, limit_of
 from .types import Array, Indices
@@ -31,6 +32,12 @@ class Coupling(NamedTuple):
     J: float
     error: float
     probability: float
+
+
+def in_encoding(couplings: Iterable[Coupling], encoding: str) -> Iterator[Coupling]:
+    """The same couplings with numbers for spins, or for variables that are 0 and 1 (:mod:`bayesing.encodings`)."""
+    times = COUPLING if check_encoding(encoding) else 1.0
+    return (each._replace(J=times * each.J, error=times * each.error) for each in couplings)
 
 
 def pairs_of(answer: CouplingAnswer, names: Sequence[str]) -> Iterator[Coupling]:
@@ -102,7 +109,7 @@ def _listed(columns: Sequence[Array | Indices], names: Sequence[str], order: Ind
     ]
 
 
-def frame_of(answer: CouplingAnswer, names: Sequence[str], fdr: float) -> pd.DataFrame:
+def frame_of(answer: CouplingAnswer, names: Sequence[str], fdr: float, encoding: str = SPINS) -> pd.DataFrame:
     """A pandas data frame with a row for every coupling i < j."""
     try:
         import pandas as pd
@@ -110,7 +117,8 @@ def frame_of(answer: CouplingAnswer, names: Sequence[str], fdr: float) -> pd.Dat
         raise ImportError("to_frame needs pandas: pip install 'bayesing[data]'.") from error
     i, j, J, deviation, probability = _columns(answer, len(names))
     labels = np.array(names, dtype=object)
-    columns = i, j, labels[i], labels[j], J, deviation, probability
+    times = COUPLING if check_encoding(encoding) else 1.0
+    columns = i, j, labels[i], labels[j], times * J, times * deviation, probability
     frame = pd.DataFrame(dict(zip(Coupling._fields, columns, strict=True)))
     frame["edge"] = discoveries(probability, fdr)
     return frame

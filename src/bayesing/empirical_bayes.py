@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from ._estimator import MethodEstimator, show
+from ._html import card
 from .arguments import Seed
 from .diagnosis import Diagnosis
 from .exceptions import InputError, SaturationWarning, Setting
@@ -239,11 +240,21 @@ class EmpiricalBayes(MethodEstimator[StrengthAnswer]):
             show([SaturationWarning(f"{found.note[0].upper()}{found.note[1:]}.")])
         return found
 
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        call = str(super().__repr__(N_CHAR_MAX))
-        if not hasattr(self, "_answer"):
-            return call
-        return f"{call}: J = {self.J_:.3g} ± {self.J_error_:.2g} by {self.method_} ({self.reason_}); {self.regime_}"
+    def _line(self) -> str:
+        found = f"J = {self.J_:.3g} ± {self.J_error_:.2g}, H = {self.H_:+.3g} ± {self.H_error_:.2g}"
+        return f"{found} by {self.method_} ({self.reason_}); {self.regime_}"
+
+    def _card(self, title: str) -> str:
+        moments = self.moments_
+        facts = [
+            ("data", f"{moments.N} samples of {moments.n} spins, mean spin {moments.M:+.3f}"),
+            ("J", f"{self.J_:.4f} ± {self.J_error_:.4f} (couplings have variance J²/n)"),
+            ("H", f"{self.H_:+.4f} ± {self.H_error_:.4f}"),
+        ]
+        if self.J0_ or self.mean_coupling:
+            facts.append(("J0", f"{self.J0_:+.4f} ± {self.J0_error_:.4f} (couplings have mean J0/n)"))
+        facts += [("regime", self.regime_), ("method", f"{self.method_} ({self.reason_})")]
+        return card(title, facts)
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())  # a copy: it is the estimator's own

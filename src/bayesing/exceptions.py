@@ -107,11 +107,19 @@ class NotSpinsError(InputError):
     """A cell that is not a spin.
 
     ``row`` and ``column`` count from 0, as indices of an array do, and are those of the whole table. ``value`` is
-    what stands there.
+    what stands there. ``columns`` are all columns that hold something else than spins.
     """
 
-    def __init__(self, *parts: str | Setting, row: int = 0, column: int = 0, value: Any = None) -> None:
+    def __init__(
+        self,
+        *parts: str | Setting,
+        row: int = 0,
+        column: int = 0,
+        value: Any = None,
+        columns: tuple[int, ...] = (),
+    ) -> None:
         super().__init__(*parts)
+        self.columns = columns
         self.row = row
         self.column = column
         self.value = value

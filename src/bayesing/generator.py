@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from .arguments import Seed, count, generator, number
 from .ising import IsingModel
 from .priors import Prior, PriorName
+from .sampling._gibbs import check_model
 from .sampling.anneal import annealed_importance_sampling, schedule
 from .sampling.tempering import parallel_tempering
+from .texts import did_you_mean
 from .types import Spins
 
 SamplerName = Literal["anneal", "temper"]
@@ -66,10 +68,12 @@ def sample(
     sweeps: int = 1,
     final_sweeps: int = 1,
     seed: Seed = None,
+    beta: float = 1.0,
 ) -> Spins:
     """Samples of a given model, int8 (N, n): at equilibrium with "temper", or one per annealed chain.
 
-    The schedule is for "anneal" alone.
+    The schedule is for "anneal" alone. ``beta`` is the inverse temperature: couplings and fields are so many times
+    as large.
 
     >>> model = IsingModel([[0.0, 0.5], [0.5, 0.0]])
     >>> sample(model, n_samples=1000, seed=0).shape
@@ -77,11 +81,14 @@ def sample(
     """
     n_samples = count("n_samples", n_samples, 1)
     schedule(beta_step, sweeps, final_sweeps)  # complains where it is wrong, used or not
+    check_model(model)
+    model = model.at(beta)
     if sampler == "temper":
         return parallel_tempering(model, n_samples, seed=seed).spins
     if sampler == "anneal":
         return annealed_importance_sampling(model, n_samples, beta_step, sweeps, final_sweeps, seed).spins
-    raise ValueError(f"sampler must be one of anneal, temper: found {sampler!r}.")
+    hint = did_you_mean(sampler, get_args(SamplerName))
+    raise ValueError(f"sampler must be one of anneal, temper: found {sampler!r}.{hint}")
 
 
 def draw_couplings(prior: Prior, J0: float, rng: np.random.Generator) -> NDArray[np.float64]:

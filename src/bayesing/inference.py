@@ -31,6 +31,7 @@ from .order import order_of
 from .priors import check_prior_name
 from .statistics import SpinStatistics
 from .strength import Estimate, Method, Options
+from .texts import did_you_mean
 from .thinned import Thinned
 from .types import Array, Heard, Indices
 from .words import at_bound, distrust, on_order, regime
@@ -235,8 +236,8 @@ class CouplingAnswer:
     @property
     def certificate(self) -> Certificate | None:
         """Whether a search by chains has arrived, of methods that make one."""
-        found = self.couplings
-        return found.certificate if isinstance(found, LikelihoodCouplings | CauseCouplings) else None
+        certificate: Certificate | None = getattr(self.couplings, "certificate", None)
+        return certificate
 
     @property
     def summary(self) -> str:
@@ -367,7 +368,8 @@ def check_couplings(method: Any, prior: str, gamma: Any, n_hidden: Any = 0) -> f
     chosen = None if _is_auto(method) else find(couplings.METHODS, method)
     _check_hidden(chosen, prior, n_hidden)
     if prior not in PRIORS:
-        raise InputError(f"prior must be one of {', '.join(PRIORS)}: found {prior!r}.")
+        hint = did_you_mean(prior, PRIORS)
+        raise InputError(f"prior must be one of {', '.join(PRIORS)}: found {prior!r}.{hint}")
     if chosen is not None and (chosen.priors or prior != "gaussian"):
         _check_prior(chosen, prior, couplings.METHODS)
     if _is_auto(gamma):

@@ -10,26 +10,34 @@ either half, and every average is another one. At n = 20 that is a 1024 x 1024 m
 from __future__ import annotations
 
 import os
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from .arguments import numbers
+from ._html import card
+from .arguments import number, numbers
+from .bqm import arrays_of, bqm_of
+from .encodings import from_zero_one, to_zero_one
 from .files import load_arrays, writing
-from .spins import as_spins
+from .spins import as_row, as_spins
 
 Floats = NDArray[np.float64]
 
+_MOST_LISTED = 1000  # spins up to which the strongest couplings are looked for
+_STRONGEST = 5  # couplings in a notebook
 MAX_EXACT = 20  # spins; 2^20 states of 8 bytes
 
 
 @dataclass(frozen=True, eq=False)
 class IsingModel:
     """Couplings J (n x n, symmetric, zero diagonal) and fields h (n, or one number for all spins).
+
+    Couplings may be an array or a sparse matrix of SciPy.
 
     >>> model = IsingModel([[0.0, 0.5], [0.5, 0.0]], 0.0)
     >>> model.correlations().round(3)  # tanh(0.5) off the diagonal
@@ -52,14 +60,43 @@ class IsingModel:
     def __reduce__(self) -> tuple[type[IsingModel], tuple[Floats, Floats]]:
         return IsingModel, (self.couplings, self.fields)  # checked and read-only again after unpickling
 
+    def __repr__(self) -> str:
+        J, h, n = self.couplings, self.fields, self.n_spins
+        there, pairs = np.count_nonzero(J) // 2, n * (n - 1) // 2
+        size = ""
+        if there:
+            low = min(J[i, i + 1 :].min() for i in range(n - 1))
+            high = max(J[i, i + 1 :].max() for i in range(n - 1))
+            size = f", of size {np.linalg.norm(J) / np.sqrt(2 * pairs):.3g}, from {low:.3g} to {high:.3g}"
+        few = f"{there} of " if there < pairs else ""
+        fields = f"fields from {h.min():.3g} to {h.max():.3g}" if h.any() else "no fields"
+        return f"<IsingModel of {n} spins: {few}{pairs} couplings{size}; {fields}>"
+
+    def _repr_html_(self) -> str:
+        n = self.n_spins
+        if n > _MOST_LISTED:
+            return card(repr(self), [])
+        upper = np.triu(self.couplings, 1)
+        strongest = np.argsort(-np.abs(upper), axis=None, kind="stable")[:_STRONGEST]
+        rows = [(str(k // n), str(k % n), f"{upper.flat[k]:+.4g}") for k in strongest if upper.flat[k]]
+        return card(repr(self), [], ("i", "j", "strongest couplings") if rows else (), rows)
+
     @property
     def n_spins(self) -> int:
         """Number of spins n."""
         return len(self.fields)
 
+    def at(self, beta: float) -> IsingModel:
+        """The same model at the inverse temperature ``beta``: all couplings and fields times as large."""
+        beta = number("beta", beta, least=0)
+        return self if beta == 1 else IsingModel(beta * self.couplings, beta * self.fields)
+
     def energy(self, X: ArrayLike) -> Floats:
-        """Energy of each sample (row) of ``X``, minus the exponent of P(S): low where S is likely."""
-        spins = as_spins(X, min_samples=1, min_spins=1).astype(np.float64)
+        """Energy of each sample (row) of ``X``, minus the exponent of P(S): low where S is likely.
+
+        One sample may be given as it is, without a second dimension.
+        """
+        spins = as_spins(as_row(X), min_samples=1, min_spins=1).astype(np.float64)
         if spins.shape[1] != self.n_spins:
             raise ValueError(f"Expected samples of {self.n_spins} spins (columns): found {spins.shape[1]}.")
         return -_exponents(spins, self.couplings, self.fields)
@@ -88,6 +125,32 @@ class IsingModel:
             ]
         )
 
+    def to_zero_one(self) -> tuple[Floats, Floats]:
+        """Couplings and thresholds of the same model for variables that are 0 and 1: 4 J_ij, 2 h_i - 2 sum_j J_ij."""
+        return to_zero_one(self.couplings, self.fields)
+
+    @classmethod
+    def from_zero_one(cls, couplings: ArrayLike, thresholds: ArrayLike = 0.0) -> IsingModel:
+        """The model whose couplings and thresholds are those of variables that are 0 and 1, as IsingFit has them.
+
+        >>> IsingModel.from_zero_one([[0.0, 2.0], [2.0, 0.0]], [-0.8, -1.0]).fields.round(3).tolist()
+        [0.1, 0.0]
+        """
+        checked = cls(couplings, thresholds)  # the shapes, and what is symmetric, are the same
+        return cls(*from_zero_one(checked.couplings, checked.fields))
+
+    def to_bqm(self, labels: Sequence[Hashable] | None = None) -> Any:
+        """A ``dimod.BinaryQuadraticModel`` with the same energies; ``labels`` are 0, 1, ... if not given.
+
+        dimod minimises an energy, so that its fields and couplings have the other sign.
+        """
+        return bqm_of(self.couplings, self.fields, range(self.n_spins) if labels is None else labels)
+
+    @classmethod
+    def from_bqm(cls, bqm: Any) -> IsingModel:
+        """The model with P ~ exp(-E) of a ``dimod.BinaryQuadraticModel``, in the order of its variables."""
+        return cls(*arrays_of(bqm))
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write couplings and fields to an .npz file, whole or not at all."""
         with writing(path, force=True) as file:
@@ -103,6 +166,11 @@ class IsingModel:
                     (", ".join(arrays) or "none") if isinstance(arrays, dict) else "one array without a name"
                 )
                 raise ValueError(f"expected the arrays couplings and fields of a saved model, found {found}.")
+            if arrays.get("hidden_fields", np.empty(0)).size:
+                raise ValueError(
+                    "expected couplings and fields, found hidden units as well. "
+                    "Use BoltzmannMachine.load(path).model_."
+                )
             return cls(arrays["couplings"], arrays["fields"])
         except ValueError as error:
             raise ValueError(f"{os.fspath(path)}: {error}") from error
@@ -153,6 +221,8 @@ def _exponents(spins: Floats, J: Floats, h: Floats) -> Floats:
 
 
 def _check_couplings(couplings: ArrayLike) -> Floats:
+    if callable(getattr(couplings, "toarray", None)):  # of SciPy's sparse matrices and arrays
+        couplings = couplings.toarray()  # type: ignore[union-attr]
     J = numbers("couplings", couplings)
     if J.ndim != 2 or J.shape[0] != J.shape[1] or len(J) < 1:
         raise ValueError(f"couplings must be a square matrix: found shape {J.shape}.")

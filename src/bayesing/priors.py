@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .arguments import count
+from .texts import did_you_mean
 
 PriorName = Literal["gaussian", "laplace"]
 
@@ -71,7 +72,10 @@ class Prior:
 def check_prior_name(name: str) -> None:
     """Raise a ValueError unless ``name`` is one of the priors."""
     if name not in get_args(PriorName):
-        raise ValueError(f"prior must be one of {', '.join(get_args(PriorName))}: found {name!r}.")
+        names = get_args(PriorName)
+        raise ValueError(
+            f"prior must be one of {', '.join(names)}: found {name!r}.{did_you_mean(name, names)}"
+        )
 
 
 def xi(gamma: float, n: int) -> float:

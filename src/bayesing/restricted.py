@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logsumexp
 
-from .arguments import Seed, count, generator, numbers
+from .arguments import Seed, count, generator, number, numbers
 from .ising import MAX_EXACT, IsingModel, all_states
-from .spins import as_spins
+from .spins import as_row, as_spins
 from .types import Array, Integers, Spins
 
 _AT_A_TIME = 2**20  # numbers of a block of states or rows: 8 megabytes
@@ -75,6 +75,19 @@ class RestrictedModel:
 
     def __reduce__(self) -> tuple[type[RestrictedModel], tuple[Array, Array, Array]]:
         return RestrictedModel, (self.weights, self.fields, self.hidden_fields)
+
+    def __repr__(self) -> str:
+        W, h = self.weights, self.fields
+        size = f" with weights of size {np.sqrt((W**2).mean()):.3g}" if W.size else ""
+        fields = f"fields from {h.min():.3g} to {h.max():.3g}"
+        return f"<RestrictedModel of {self.n_spins} spins and {self.n_hidden} hidden ones{size}; {fields}>"
+
+    def at(self, beta: float) -> RestrictedModel:
+        """The same model at the inverse temperature ``beta``: all weights and fields times as large."""
+        beta = number("beta", beta, least=0)
+        if beta == 1:
+            return self
+        return RestrictedModel(beta * self.weights, beta * self.fields, beta * self.hidden_fields)
 
     @property
     def n_spins(self) -> int:
@@ -166,7 +179,7 @@ class RestrictedModel:
         return (slice(start, start + step) for start in range(0, N, step))
 
     def _checked(self, X: ArrayLike) -> Spins:
-        spins = as_spins(X, min_samples=1, min_spins=1)
+        spins = as_spins(as_row(X), min_samples=1, min_spins=1)
         if spins.shape[1] != self.n_spins:
             raise ValueError(f"Expected samples of {self.n_spins} spins (columns): found {spins.shape[1]}.")
         return spins

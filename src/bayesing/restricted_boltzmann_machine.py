@@ -10,6 +10,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ._estimator import SpinEstimator, show
+from ._html import card
 from .arguments import Seed, count, seed_sequence
 from .exceptions import InputError, Setting
 from .learning.restricted_size import MOST_UNITS, RestrictedAnswer, fit_best_size, fit_size
@@ -20,6 +21,7 @@ from .statistics import SpinStatistics
 from .types import Array, Heard, Spins
 from .words import on_order
 
+_STRONGEST = 5  # weights of a unit in a notebook
 _MOST_A_SPIN = 10  # hidden units: more than any data tell
 
 
@@ -142,11 +144,15 @@ class RestrictedBoltzmannMachine(TransformerMixin, SpinEstimator):
         """Mean of ln P over the samples, in nats; its error is ``log_partition_error_`` where ln Z has one."""
         return float(self.score_samples(X).mean())
 
-    def sample(self, n_samples: int, seed: Seed = None) -> Spins:
-        """Spins drawn from the fitted model, int8 (n_samples, n); exact and independent up to 20 hidden units."""
-        if self.model_.is_exact:
-            return self.model_.sample(n_samples, seed)
-        return draw_restricted(self.model_, self._fitted.base, n_samples, seed)
+    def sample(self, n_samples: int, seed: Seed = None, beta: float = 1.0) -> Spins:
+        """Spins drawn from the fitted model, int8 (n_samples, n); exact and independent up to 20 hidden units.
+
+        ``beta`` is the inverse temperature: weights and fields are so many times as large.
+        """
+        model = self.model_.at(beta)
+        if model.is_exact:
+            return model.sample(n_samples, seed)
+        return draw_restricted(model, self._fitted.base, n_samples, seed)
 
     def loadings(self, unit: int, k: int = 10) -> list[Loading]:
         """The k variables that a hidden unit is coupled to most strongly, the strongest first, with errors."""
@@ -237,12 +243,25 @@ class RestrictedBoltzmannMachine(TransformerMixin, SpinEstimator):
         check_is_fitted(self, "_answer")
         return self._answer
 
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        call = str(super().__repr__(N_CHAR_MAX))
-        if not hasattr(self, "_answer"):
-            return call
+    def _card(self, title: str) -> str:
         n, k = self.hidden_couplings_.shape
-        found = f"{call}: {n} spins, {k} hidden {'unit' if k == 1 else 'units'} ({self.reason_})"
+        facts = [("model", f"{n} spins, {k} hidden units ({self.reason_})"), ("method", self.method_)]
+        if self.log_evidence_ is not None:
+            facts.append(("log evidence", f"{self.log_evidence_:.1f} nats"))
+        rows = [
+            (
+                f"hidden{a}",
+                f"{self.gamma_[a]:.3g}",
+                ", ".join(f"{x.name} ({x.weight:+.2f})" for x in strongest),
+            )
+            for a in range(min(k, MOST_UNITS))
+            for strongest in [self.loadings(a, _STRONGEST)]
+        ]
+        return card(title, facts, ("unit", "gamma", "strongest weights") if rows else (), rows)
+
+    def _line(self) -> str:
+        n, k = self.hidden_couplings_.shape
+        found = f"{n} spins, {k} hidden {'unit' if k == 1 else 'units'} ({self.reason_})"
         if k:
             scales = ", ".join(f"{g:.2f}" for g in self.gamma_[:MOST_UNITS])
             found += f", gamma = {scales}{', ...' if k > MOST_UNITS else ''}"

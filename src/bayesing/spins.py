@@ -1,29 +1,29 @@
 """Spins in, whatever they look like: validation, and encoding as ±1.
 
 Rows are samples, columns are spins. Accepted are ±1, 0/1 and bool, of any integer or
-float dtype, as NumPy arrays, nested lists, pandas or polars data frames. 0 and False
-become -1. An array that holds only 1s is read as all +1, which both encodings agree on.
-NaN, None, pandas' NA and NaT, and what a masked array masks are missing cells.
+float dtype, and words such as yes and no, as NumPy arrays, nested lists, pandas or polars
+data frames (:mod:`bayesing.cells`). 0 and False become -1. An array that holds only 1s is
+read as all +1, which both encodings agree on. NaN, None, pandas' NA and NaT, and what a
+masked array masks are missing cells.
 """
 
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .cells import all_wrong_values, as_numbers, not_a_spin, wrong_value
+from .cells import as_row as as_row  # for those who take spins
 from .exceptions import InputError, NotSpinsError
 from .packed import Gram, PackedSpins
 from .types import Flags, Indices, Spins
 
 _ALL_ONES = "1"  # the encoding of numbers that are all 1, which agrees with both others
 _NUMBERS = ("±1", "0/1")  # encodings of numbers: -1 and 0 in the same data would be two names of one value
-_EXPECTED = "Spins must be ±1, 0/1 or bool"
 _LEAVE_OUT = "This needs complete data: leave out its row or column first."
 _BLOCK_BYTES = 2**19  # checked at a time: they stay in the second cache, and passes over memory are the cost
 _ROWS_ACROSS = 256  # rows at least, where columns lie along memory: several lines of cache of each column
@@ -54,14 +54,17 @@ def as_spins(X: ArrayLike, *, min_samples: int = 2, min_spins: int = 2) -> Spins
 
 def encode(X: ArrayLike, *, min_samples: int = 2, min_spins: int = 2) -> tuple[Spins, str]:
     """Like :func:`as_spins`, and say which encoding was found: "±1", "0/1", or "1" if all are 1."""
-    array = _numeric_array(X)
+    array, words = as_numbers(X)
     check_shape(array.shape, min_samples, min_spins)
     spins = np.empty(array.shape, np.int8)
-    encoding = _in_blocks(array, _into(spins))
+    try:
+        encoding = _in_blocks(array, _into(spins))
+    except NotSpinsError as error:
+        raise all_wrong_values(error, array, X) from None
     if encoding != "±1":
         spins *= 2
         spins -= 1
-    return spins, encoding
+    return spins, words or encoding
 
 
 def pack_spins(
@@ -75,7 +78,7 @@ def pack_spins(
     >>> rows.unpack().tolist(), absent.unpack().tolist(), encoding
     ([[-1, 1], [1, -1]], [[-1, -1], [-1, 1]], '0/1')
     """
-    array = _numeric_array(X)
+    array, words = as_numbers(X)
     check_shape(array.shape, min_samples, min_spins)
     parts: list[PackedSpins] = []
     gaps: list[PackedSpins | None] = []
@@ -86,10 +89,13 @@ def pack_spins(
         parts.append(PackedSpins.of(block))
         gaps.append(None if missing is None else PackedSpins.of(missing))
 
-    encoding = _in_blocks(array, take)
+    try:
+        encoding = _in_blocks(array, take)
+    except NotSpinsError as error:
+        raise all_wrong_values(error, array, X) from None
     if not parts:
         return PackedSpins.of(np.empty(array.shape, np.int8)), None, encoding
-    return PackedSpins.stacked(parts), stacked_gaps(parts, gaps), encoding
+    return PackedSpins.stacked(parts), stacked_gaps(parts, gaps), words or encoding
 
 
 def stacked_gaps(rows: Sequence[PackedSpins], gaps: Sequence[PackedSpins | None]) -> PackedSpins | None:
@@ -249,7 +255,7 @@ def _into(spins: Spins) -> Take:
     def copy(start: int, block: Spins, missing: Flags | None) -> None:
         if missing is not None:
             row, column = np.argwhere(missing)[0].tolist()
-            raise _not_a_spin("a missing value (NaN)", start + row, column, math.nan, _LEAVE_OUT)
+            raise not_a_spin("a missing value (NaN)", start + row, column, math.nan, _LEAVE_OUT)
         spins[start : start + len(block)] = block
 
     return copy
@@ -268,14 +274,7 @@ def _checked(block: NDArray[Any], start: int) -> tuple[Spins, int, Flags | None]
         # In [-1, 1] truncation leaves every entry alone but the proper fractions, which it makes zero.
         if block.dtype.kind != "f" or np.count_nonzero(block != 0) == np.count_nonzero(spins):
             return spins, int(low), missing
-    raise _wrong_value(block, start)
-
-
-def _wrong_value(block: NDArray[Any], start: int) -> NotSpinsError:
-    row, column = np.argwhere(~np.isin(block, (-1, 0, 1)))[0].tolist()
-    value = block[row, column]
-    remedy = "Recode the data to two values first. If it marks a missing value, put NaN in its place."
-    return _not_a_spin(str(value), start + row, column, value, remedy)
+    raise wrong_value(block, start)
 
 
 def _zero_beside_minus(array: NDArray[Any]) -> NotSpinsError:
@@ -283,13 +282,7 @@ def _zero_beside_minus(array: NDArray[Any]) -> NotSpinsError:
     row = int(np.argmax(zero.any(axis=1)))
     column = int(np.argmax(zero[row]))
     remedy = "If 0 marks a missing value, put NaN in its place: np.where(X == 0, np.nan, X)."
-    return _not_a_spin("0 beside -1 and 1", row, column, array[row, column], remedy)
-
-
-def _not_a_spin(found: str, row: int, column: int, value: Any, remedy: str) -> NotSpinsError:
-    place = f"row {row + 1}, column {column + 1} (counting from 1)"
-    sentence = f"{_EXPECTED}: found {found} at {place}. {remedy}"
-    return NotSpinsError(sentence, row=row, column=column, value=value)
+    return not_a_spin("0 beside -1 and 1", row, column, array[row, column], remedy)
 
 
 def check_shape(shape: tuple[int, ...], min_samples: int = 2, min_spins: int = 2) -> None:
@@ -311,61 +304,3 @@ def check_shape(shape: tuple[int, ...], min_samples: int = 2, min_spins: int = 2
             f"{min_spins} is required. Rows are samples, columns are spins; transpose the "
             "data if they are the other way round."
         )
-
-
-def _numeric_array(X: Any) -> NDArray[Any]:
-    """``X`` as an array of bool, integers or floats, NaN where a cell is missing; no copy where that is possible."""
-    if callable(getattr(type(X), "to_numpy", None)):  # of the type: a data frame's columns are attributes too
-        try:
-            X = X.to_numpy()
-        except Exception as error:  # whatever the other library makes of a type that NumPy does not have
-            raise InputError(
-                f"{_EXPECTED}: found a {type(X).__name__} that NumPy cannot hold ({error})."
-            ) from error
-    if callable(getattr(type(X), "toarray", None)):
-        raise InputError(f"{_EXPECTED} in a dense array: found a sparse {type(X).__name__}. Use X.toarray().")
-    if isinstance(X, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in X):
-        X = np.ma.array(X)
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
-        gaps = np.ma.getmaskarray(X)
-        X = X.data.astype(np.float64 if X.dtype.kind in "biuf" else object)
-        X[gaps] = math.nan
-    try:
-        array = np.asarray(X)
-    except ValueError as error:
-        raise InputError(
-            f"{_EXPECTED}, in rows of equal length: found rows that differ ({error})."
-        ) from error
-    if array.dtype.kind in "OUS":
-        return _from_objects(np.asarray(X, dtype=object))  # as it was: NumPy makes text of all if one is
-    if array.dtype.kind == "c":
-        raise InputError(f"{_EXPECTED}: found complex numbers. Complex data not supported.")
-    if array.dtype.kind not in "biuf":
-        raise InputError(f"{_EXPECTED}: found an array of dtype {array.dtype}. Recode the data first.")
-    return array
-
-
-def _from_objects(array: NDArray[Any]) -> NDArray[np.float64]:
-    """Python numbers in an object array (a data frame of mixed types) are fine, text is not."""
-    table = np.atleast_2d(array)
-    values = np.empty(table.shape)
-    for index, value in np.ndenumerate(table):
-        if value is None or type(value).__name__ in ("NAType", "NaTType"):
-            values[index] = math.nan
-        elif isinstance(value, str | bytes):
-            remedy = "Convert it to numbers first."
-            raise _not_a_spin(f"the text {value!r}", index[0], index[1], value, remedy)
-        elif isinstance(value, numbers.Real | np.bool_ | Decimal) and _is_exact(value):
-            values[index] = value
-        else:
-            found = f"{value!r} of type {type(value).__name__}"
-            raise _not_a_spin(found, index[0], index[1], value, "Recode the data first.")
-    return values.reshape(array.shape)
-
-
-def _is_exact(value: Any) -> bool:
-    """Whether nothing is lost in a float64, as it would be of 1 + 1e-20 in a Decimal; NaN is left for later."""
-    try:
-        return bool(float(value) == value or value != value)
-    except (OverflowError, TypeError):  # the latter for time differences, which NumPy counts as integers
-        return False

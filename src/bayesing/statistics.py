@@ -15,7 +15,7 @@ What needs complete rows, as correlations and their eigenvalues do, is an error.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .available import PairSums, overlap_of_cells
+from .cells import names_of
 from .exceptions import ConstantSpinsError, InputError, Setting
 from .moments import SpinMoments, moments_available, moments_from, overlap_of
 from .packed import Gram, PackedSpins, integers_up_to
@@ -113,7 +114,7 @@ class SpinStatistics:
             absent, names, min_samples = getattr(X, "absent", None), X.names, 0
         else:
             rows, absent, encoding = pack_spins(X, min_samples=min_samples, min_spins=min_spins)
-            names = _names_of(X)
+            names = names_of(X)
         if absent is not None and not keep_empty:
             rows, absent = observed_rows(rows, absent, min_samples)
         return cls(len(rows), rows.n, rows, names=names, encoding=encoding, absent=absent)
@@ -511,11 +512,3 @@ def _shared(array: A) -> A:
     """An array that many will look at, and nobody can write to."""
     array.flags.writeable = False
     return array
-
-
-def _names_of(X: Any) -> tuple[str, ...] | None:
-    """Names of the columns of a data frame, if all of them are texts."""
-    names: Sequence[Any] | None = getattr(X, "columns", None)
-    if names is None or not all(isinstance(name, str) for name in names):
-        return None
-    return tuple(names)

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import click
 
 from ..exceptions import BayesingWarning, InputError, Setting
+from ._output import echo
 
 WRONG_INPUT = 2  # exit code, as of click and most Unix tools
 INTERRUPTED = 130  # exit code: 128 and the number of the signal, as shells have it
@@ -22,7 +23,7 @@ def plain_errors() -> Iterator[None]:
     """A ValueError becomes one sentence and exit code 2, a warning one line; both on standard error."""
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        click.echo(f"warning: {say(message)}", err=True)
+        echo(f"warning: {say(message)}", err=True)
 
     with warnings.catch_warnings():
         warnings.showwarning = show
@@ -61,7 +62,7 @@ def show(found: Iterable[Warning]) -> None:
 
 def fail(sentence: str) -> NoReturn:
     """Say what is wrong, and end."""
-    click.echo("error: " + " ".join(sentence.splitlines()), err=True)
+    echo("error: " + " ".join(sentence.splitlines()), err=True)
     sys.exit(WRONG_INPUT)
 
 

@@ -2,41 +2,45 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from ..export._table import SafeWriter
 
 
-class TableWriter(Protocol):
-    """What ``csv.writer`` gives."""
+def echo(text: str, err: bool = False) -> None:
+    """Print a text in which names of others cannot move the cursor of a terminal."""
+    from ..texts import visible
 
-    def writerow(self, row: Iterable[Any], /) -> Any: ...
-    def writerows(self, rows: Iterable[Iterable[Any]], /) -> Any: ...
+    click.echo(visible(text, keep="\n"), err=err)
 
 
-def check_output(output: str, extension: str, force: bool, data: str | None = None) -> None:
-    """Raise a ValueError unless ``output`` can be written, has the extension and is not the data."""
+def check_output(output: str, extension: str | tuple[str, ...], force: bool, data: str | None = None) -> None:
+    """Raise a ValueError unless ``output`` can be written, has an extension of these and is not the data."""
     from ..files import check_output as check
 
     if data and os.path.exists(output) and os.path.exists(data) and os.path.samefile(output, data):
         raise ValueError(
             f"{output}: expected a file to write, found the data themselves. Choose another name."
         )
-    if Path(output).suffix.lower() != extension:
-        raise ValueError(f"{output}: expected the name of a file to write that ends in {extension}.")
+    extensions = (extension,) if isinstance(extension, str) else extension
+    if Path(output).suffix.lower() not in extensions:
+        listed = ", ".join(extensions)
+        raise ValueError(f"{output}: expected the name of a file to write that ends in {listed}.")
     check(output, force)
 
 
 @contextmanager
-def writing_table(path: str | Path, force: bool) -> Iterator[TableWriter]:
+def writing_table(path: str | Path, force: bool) -> Iterator[SafeWriter]:
     """A .csv file to write rows to; it appears complete or not at all."""
+    from ..export._table import rows_of
     from ..files import writing
 
-    with writing(path, force) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-        yield csv.writer(text, lineterminator="\n")
-        text.detach()
+    with writing(path, force) as file, rows_of(file) as table:
+        yield table

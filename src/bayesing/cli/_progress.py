@@ -13,6 +13,8 @@ from rich import progress as rich
 from rich.console import Console
 from rich.text import Text
 
+from ..texts import visible
+
 if TYPE_CHECKING:
     from ..experiments.cells import Task
 
@@ -42,9 +44,9 @@ class Progress:
         console = console or Console(stderr=True)
         self.on_terminal = console.is_terminal
         self.costs: Mapping[str, float] = {}
-        self.step, self.before = step, 0.0
+        self.step, self.before = visible(step), 0.0
         self.bar = rich.Progress(
-            rich.TextColumn("{task.description}"),
+            rich.TextColumn("{task.description}", markup=False),
             rich.BarColumn(),
             rich.TaskProgressColumn(),
             rich.TimeElapsedColumn(),
@@ -54,7 +56,7 @@ class Progress:
             disable=not self.on_terminal,
             speed_estimate_period=MEMORY,
         )
-        self.task = self.bar.add_task(step, total=None)
+        self.task = self.bar.add_task(self.step, total=None)
 
     def __enter__(self) -> Progress:
         self.bar.start()
@@ -71,8 +73,8 @@ class Progress:
     def begin(self, step: str) -> None:
         """The step before has ended."""
         self.before += self.costs.get(self.step, 0.0)
-        self.step = step
-        self.bar.update(self.task, description=step, completed=self.before if self.costs else None)
+        self.step = visible(step)
+        self.bar.update(self.task, description=self.step, completed=self.before if self.costs else None)
 
     def advance(self, done: float, total: float) -> None:
         """So much of the step is done."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from ._options import LateOption, one_of
+from ._output import echo
 
 if TYPE_CHECKING:
     from ..io import SpinData, Table
@@ -179,4 +180,4 @@ def _say(notes: tuple[str, ...]) -> None:
 
 
 def _note(sentence: str) -> None:
-    click.echo(f"note: {sentence}", err=True)
+    echo(f"note: {sentence}", err=True)

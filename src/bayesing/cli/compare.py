@@ -66,7 +66,7 @@ def compare(
     from ..arguments import number
     from ..comparison import compare_groups
     from ._json import comparison_as_json, dumps
-    from ._output import check_output
+    from ._output import check_output, echo
     from ._picture import check_picture, draw_comparisons
     from ._progress import Progress
     from ._text import comparison_as_text
@@ -93,10 +93,10 @@ def compare(
         click.echo(dumps({"comparisons": answers} | how))
     else:
         for one in each:
-            click.echo(comparison_as_text(*one, fdr))
-        click.echo(f"wrote {output}: {rows} differences")
+            echo(comparison_as_text(*one, fdr))
+        echo(f"wrote {output}: {rows} differences")
         if picture is not None:
-            click.echo(f"wrote {picture}")
+            echo(f"wrote {picture}")
 
 
 def _groups_in(data: tuple[str, ...], by: str | None, reading: Reading) -> ReadGroups:

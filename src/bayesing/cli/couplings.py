@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
 
 import click
 
@@ -19,14 +19,12 @@ from ._options import (
 )
 from ._reading import Reading, reading_options
 
-if TYPE_CHECKING:
-    from ..boltzmann_machine import BoltzmannMachine
-    from ._progress import Progress
-
 
 @click.command(short_help="Infer all couplings, with errors, and write them to a file.")
 @data_argument
-@click.option("-o", "--output", required=True, help="The .csv file to write.")
+@click.option(
+    "-o", "--output", required=True, help="The file to write: .csv, .parquet, .graphml, .gexf, .json or .npz."
+)
 @method_option(coupling_methods)
 @prior_option(coupling_priors)
 @click.option("--gamma", default=AUTO, show_default=True, help="Strength of the couplings, J^2, or auto.")
@@ -39,6 +37,13 @@ if TYPE_CHECKING:
     help="Expected share of false ones among the couplings that the file calls edges.",
 )
 @click.option("--matrix", is_flag=True, help="Write the n x n matrix instead of a list of pairs.")
+@click.option("--fields", metavar="FILE", help="A .csv file to write the fields to, as well.")
+@click.option(
+    "--encoding",
+    default="±1",
+    show_default=True,
+    help="01 writes couplings and thresholds of variables that are 0 and 1.",
+)
 @series_option
 @runs_option
 @reading_options
@@ -54,6 +59,8 @@ def couplings(
     hidden: str,
     fdr: float,
     matrix: bool,
+    fields: str | None,
+    encoding: str,
     series: bool,
     by: str | None,
     reading: Reading,
@@ -61,28 +68,38 @@ def couplings(
     as_json: bool,
     force: bool,
 ) -> None:
-    """Infer the couplings of all pairs of spins from DATA, and write them to a .csv file.
+    """Infer the couplings of all pairs of spins from DATA, and write them to a file.
 
-    Rows of DATA are samples, columns are spins, ±1, 0/1 or yes/no; the formats are those of 'bayesing fit'. The file
-    has a row for every pair: the numbers of the two columns (from 0), their names, the coupling J, its standard
-    error, the probability that it is there, and 1 if it is an edge. '--prior sparse' answers which couplings there
-    are. With other priors none is 0, and the probability is that of its sign. With '--hidden' there are common causes
-    beside the couplings, and the file has rows for what they load on, too: 'cause 1' is the second of the two names.
+    Rows of DATA are samples, columns are spins, ±1, 0/1 or yes/no; the formats are those of 'bayesing fit'. The
+    format of the file follows from its ending. A .csv or .parquet file has a row for every pair: the numbers of the
+    two columns (from 0), their names, the coupling J, its standard error, the probability that it is there, and 1
+    if it is an edge. A .graphml or .gexf file is the network of the edges, a .json file has nodes and all pairs,
+    and an .npz file the whole fit, which BoltzmannMachine.load reads.
+
+    '--prior sparse' answers which couplings there are. With other priors none is 0, and the probability is that of
+    its sign. With '--hidden' there are common causes beside the couplings, and the file has rows for what they load
+    on, too: 'cause 1' is the second of the two names.
     """
     from ..arguments import number
     from ..boltzmann_machine import BoltzmannMachine
+    from ..export import ENDINGS, Choices, Fit, check_choices, write, write_fields
     from ..inference import check_couplings
     from ._errors import naming
     from ._json import couplings_as_json, dumps
     from ._options import n_hidden
-    from ._output import check_output
+    from ._output import check_output, echo
     from ._progress import Progress
     from ._reading import read, read_runs
     from ._shown import shown_couplings
     from ._text import couplings_as_text
 
-    check_output(output, ".csv", force, data)
-    number("--fdr", fdr, least=0, most=1)
+    choices = Choices(number("--fdr", fdr, least=0, most=1), encoding, matrix)
+    check_choices(output, choices)
+    check_output(output, ENDINGS, force, data)
+    if fields is not None:
+        check_output(fields, ".csv", force, data)
+        if os.path.realpath(fields) == os.path.realpath(output):
+            raise ValueError(f"--fields must be another file than {output}.")
     units = n_hidden(hidden)
     check_couplings(method, prior, gamma, units)
     bm = BoltzmannMachine(method, prior, gamma, units, series, random_state=seed)
@@ -92,41 +109,17 @@ def couplings(
     with Progress(f"inferring {pairs} couplings from {N} samples") as progress:
         with naming(data):
             bm.fit(found.statistics, progress=progress.advance)
-        _write(bm, output, matrix, fdr, force, progress)
+        fit = Fit.of(bm)
+        progress.begin(f"writing {output}")
+        written = write(output, fit, choices, force, progress.over)
+        of_fields = write_fields(fields, fit, choices, force) if fields is not None else ""
     result = shown_couplings(bm, found.statistics, fdr)
     if as_json:
         how = {"encoding": found.encoding, "notes": found.notes, "output": output}
+        how |= {} if fields is None else {"fields_output": fields}
         click.echo(dumps(couplings_as_json(result) | how))
     else:
-        click.echo(couplings_as_text(result, found.encoding))
-        k = bm.answer_.n_hidden
-        causes = f" and {n * k} loadings" if k else ""
-        click.echo(
-            f"wrote {output}: " + (f"a {n + k} x {n + k} matrix" if matrix else f"{pairs} couplings{causes}")
-        )
-
-
-def _write(
-    bm: BoltzmannMachine, output: str, matrix: bool, fdr: float, force: bool, progress: Progress
-) -> None:
-    """The list of pairs, or the matrix below the names of its columns; common causes come last."""
-    from ..edges import Coupling, limit_for
-    from ..loadings import cause_names, limit_for_loadings, loadings_of
-    from ._output import writing_table
-
-    n, names = bm.n_features_in_, bm.names()
-    loadings = list(loadings_of(bm.answer_, names))
-    progress.begin(f"writing {output}")
-    with writing_table(output, force) as table:
-        if matrix:
-            table.writerow([*names, *cause_names(bm.answer_.n_hidden, names)])
-            whole = bm.model_.couplings
-            table.writerows(progress.over(whole.tolist(), len(whole)))
-        else:
-            table.writerow([*Coupling._fields, "edge"])
-            limit = limit_for(bm.answer_, n, fdr)
-            rows = ((*pair, int(pair.probability > limit)) for pair in bm.pairs())
-            table.writerows(progress.over(rows, n * (n - 1) // 2))
-            if loadings:
-                limit = limit_for_loadings(loadings, fdr)
-                table.writerows((*each, int(each.probability > limit)) for each in loadings)
+        echo(couplings_as_text(result, found.encoding))
+        echo(f"wrote {output}: {written}")
+        if fields is not None:
+            echo(f"wrote {fields}: {of_fields}")

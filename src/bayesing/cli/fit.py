@@ -60,12 +60,14 @@ def fit(
 ) -> None:
     """Infer J and H from DATA: rows are samples, columns are spins, ±1, 0/1 or yes/no.
 
-    DATA is an .npy, .npz, .csv, .tsv, .txt or .parquet file. Text and .npy may be compressed (.gz, .bz2, .xz, .zst).
+    DATA is an .npy, .npz, .csv, .tsv, .txt or .parquet file, or one of SPSS (.sav) or R (.rds, .rda). Text and .npy
+    may be compressed (.gz, .bz2, .xz, .zst).
     """
     from ..inference import check_strength, infer_strength
     from ..strength import Options
     from ._errors import naming, show
     from ._json import dumps, estimate_as_json
+    from ._output import echo
     from ._progress import Progress
     from ._shown import shown
     from ._text import estimate_as_text
@@ -84,7 +86,7 @@ def fit(
         how_read = {"encoding": read.encoding, "notes": read.notes}
         click.echo(dumps(estimate_as_json(shown(answer), found) | how_read))
     else:
-        click.echo(estimate_as_text(shown(answer), found, read.encoding))
+        echo(estimate_as_text(shown(answer), found, read.encoding))
 
 
 def _read(data: str, reading: Reading, method: str, batch: int | None, by: str | None, series: bool) -> Read:

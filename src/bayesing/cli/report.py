@@ -69,7 +69,7 @@ def report(
     from ._errors import naming
     from ._json import dumps, estimate_as_json
     from ._options import n_hidden
-    from ._output import check_output
+    from ._output import check_output, echo
     from ._progress import Progress
     from ._reading import read
     from ._shown import shown
@@ -86,4 +86,4 @@ def report(
     if as_json:
         click.echo(dumps(estimate_as_json(shown(written.eb.answer_), written.interval) | numbers(written)))
     else:
-        click.echo(f"wrote {output}: look at it in a browser")
+        echo(f"wrote {output}: look at it in a browser")

@@ -7,7 +7,6 @@ which codes occur in which column is collected as one bit for each, block by blo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,24 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..texts import MISSING as MISSING  # for all readers
+from ..texts import OTHER as OTHER
+from ..texts import WORD_CODES as WORD_CODES
+from ..texts import WORDS
+from ..texts import code_of as code_of
+from ..texts import number_in as number_in
 from ..types import Flags, Indices
 
 Codes = NDArray[np.int8]
 CodeFlags = NDArray[np.uint16]  # which codes occur in each column: bit c + 1 for code c
 
-WORDS = (
-    ("no", "yes"),
-    ("n", "y"),
-    ("false", "true"),
-    ("f", "t"),
-)  # codes from 2 on, odd for the second of two
 FALSE = 6  # code of False in a column of type bool, as of the word; that of True follows
-MISSING = 10  # code of a missing cell
-OTHER = 11  # code of a cell that is not a value
-WORD_CODES = range(2, MISSING)
-MISSING_TEXTS = frozenset(["", "na", "n/a", "#n/a", "nan", "none", "null", "?", "-", "."])
 
-_WORD_CODES = {word: 2 + 2 * k + up for k, pair in enumerate(WORDS) for up, word in enumerate(pair)}
 _MOST_SPELLINGS = 64  # ways to write values, with each of which every cell is compared
 _WIDE_ROW = 512  # cells: beyond that the cost of a row is that of its cells
 _BLOCK_CELLS = 2**16  # cells looked at at a time: as uint16 or float64 they stay in cache
@@ -44,34 +38,6 @@ def _bits(*codes: int) -> int:
 
 _NUMBERS = _bits(-1, 0, 1)
 _WORDS = _bits(*WORD_CODES)
-
-
-def code_of(text: str) -> int:
-    """The code of a text; number formats and letter case do not matter, nor do blanks and quotes around it."""
-    text = text.strip().strip('"').strip().lower()
-    if text in _WORD_CODES:
-        return _WORD_CODES[text]
-    if text in MISSING_TEXTS:
-        return MISSING
-    value = number_in(text)
-    if value is None:
-        return OTHER
-    if value != value:
-        return MISSING
-    return int(value) if value in (-1, 0, 1) else OTHER
-
-
-def number_in(text: str) -> float | None:
-    """The number that a text stands for, with a decimal point or comma; None if it is no number."""
-    text = text.strip().strip('"').replace("\N{MINUS SIGN}", "-")
-    if not text.isascii() or "_" in text:  # which Python would allow
-        return None
-    if re.fullmatch(r"[-+]?\d+,\d+", text):
-        text = text.replace(",", ".")
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 def count_from(cells: Sequence[Any]) -> int | None:

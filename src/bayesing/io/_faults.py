@@ -13,10 +13,6 @@ from ._table import Chunk, Table, short
 
 EXPECTED = "expected ±1, 0/1 or yes/no"
 
-_MOST_LABELS = (
-    5  # columns: with more of them at fault, they are answers to be recoded and not labels to be left out
-)
-
 
 def stops_counting(table: Table, chunk: Chunk, row: int, start: int) -> NotSpinsError:
     """A first column that counted the rows does so no more; ``start`` is what it should say in the first ``row``."""
@@ -34,15 +30,18 @@ def stops_counting(table: Table, chunk: Chunk, row: int, start: int) -> NotSpins
 
 
 def no_spins(table: Table, chunk: Chunk, row: int, columns: list[int]) -> NotSpinsError:
-    """What is wrong with the first of these columns, and what to do."""
-    j = columns[0]
+    """What is wrong with the first of these columns that is at fault in these rows, and what to do about all."""
+    j = next(j for j in columns if (chunk.codes[:, j] == OTHER).any())
     first = int(np.argmax(chunk.codes[:, j] == OTHER))
     cell = chunk.column(j)[first]
     place = table.place(row + first, j)
     is_number = number_in(str(cell)) is not None
     found = f"found {_shown(cell)} at {place}" if is_number else f"found the text {_shown(cell)} in {place}"
-    advice = _advice(table, chunk, columns)
-    return NotSpinsError(f"{EXPECTED}, {found}. ", *advice, row=row + first, column=j, value=cell)
+    advice = _advice(table, chunk, j, columns)
+    at_fault = tuple(columns)
+    return NotSpinsError(
+        f"{EXPECTED}, {found}. ", *advice, row=row + first, column=j, value=cell, columns=at_fault
+    )
 
 
 def word_among_numbers(table: Table, j: int) -> NotSpinsError:
@@ -64,27 +63,40 @@ def word_among_numbers(table: Table, j: int) -> NotSpinsError:
     raise AssertionError("the column was said to hold both")
 
 
-def _advice(table: Table, chunk: Chunk, columns: list[int]) -> tuple[str | Setting, ...]:
-    """What to do about the first of these columns."""
-    j = columns[0]
+def _advice(table: Table, chunk: Chunk, j: int, columns: list[int]) -> tuple[str | Setting, ...]:
+    """What to do about column j, and about all that are at fault; most of the columns are not to be left out."""
     codes = chunk.codes[:, j]
     cells = [cell for cell, code in zip(chunk.column(j), codes, strict=True) if code != MISSING]
     values = list(dict.fromkeys(_shown(cell) for cell in cells))
+    rest = table.width - len(columns)
+    may_go = rest >= 2 and len(columns) <= rest
+    all_named = _all_of(table, columns)
     if {number_in(str(cell)) for cell in cells} == {1, 2}:
-        return ("The column holds 1 and 2: recode it to 0 and 1 first, for instance by subtracting 1.",)
-    if _is_label(chunk, j):
-        labels = [k for k in columns if _is_label(chunk, k)] if len(columns) <= _MOST_LABELS else []
-        recode = f"The column holds {listing(values)}: recode it to two values first"
         return (
-            (recode, ", or leave it out with ", _leaving_out(table, labels), ".")
-            if labels
-            else (f"{recode}.",)
+            f"The column holds 1 and 2: recode it to 0 and 1 first, for instance by subtracting 1.{all_named}",
         )
+    if _is_label(chunk, j) or (may_go and len(columns) > 1):
+        them, recode = ("it", ": recode") if len(columns) == 1 else ("them", f";{all_named} Recode")
+        recode = f"The column holds {listing(values)}{recode} {them} to two values first"
+        if not may_go:
+            return (f"{recode}.",)
+        return (f"{recode}, or leave {them} out with ", _leaving_out(table, columns), ".")
     if len(values) == 2 and (codes != OTHER).sum() == len(codes) - len(cells):
         return (
-            f"The column holds {values[0]} and {values[1]}: recode it to 1 and 0 first, 1 for the one to be +1.",
+            f"The column holds {values[0]} and {values[1]}: recode it to 1 and 0 first, 1 for the one to be "
+            f"+1.{all_named}",
         )
-    return ("Recode it. If it marks a missing value, leave the cell empty.",)
+    return (f"Recode it. If it marks a missing value, leave the cell empty.{all_named}",)
+
+
+def _all_of(table: Table, columns: list[int]) -> str:
+    """All columns that are at fault by name, if there are several."""
+    if len(columns) == 1:
+        return ""
+    named = ", ".join(
+        short(table.names[j]) if table.names and table.names[j] else str(j + 1) for j in columns
+    )
+    return f" {len(columns)} of {table.width} columns hold other values: {named}."
 
 
 def _is_label(chunk: Chunk, j: int) -> bool:

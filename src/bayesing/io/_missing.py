@@ -8,6 +8,7 @@ import numpy as np
 
 from ..exceptions import InputError, MissingCellsError, Setting
 from ..packed import PackedSpins
+from ..texts import did_you_mean
 from ..types import Flags
 from ._codes import Encoding
 from ._record import listing
@@ -25,7 +26,8 @@ _DROP_SPINS = Setting("missing", "drop-spins")
 def check_rule(missing: str, rules: tuple[str, ...] = RULES) -> None:
     """Raise an InputError unless ``missing`` is one of the rules."""
     if missing not in rules:
-        raise InputError(f"missing must be one of {', '.join(rules)}: found {missing!r}.")
+        hint = did_you_mean(missing, rules)
+        raise InputError(f"missing must be one of {', '.join(rules)}: found {missing!r}.{hint}")
 
 
 @dataclass

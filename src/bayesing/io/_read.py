@@ -27,11 +27,12 @@ def read_spins(
 ) -> SpinData:
     """Read spins from a file: rows are samples, columns are spins; ±1, 0/1, yes/no, true/false, y/n, t/f or bool.
 
-    An .npz is read as the array named ``array``, else as its array "spins", else as its only one. A table of text
-    may have a header, and any of the usual delimiters. ``missing`` says what to do about missing values: "keep",
-    "error", "drop-samples" (rows) or "drop-spins" (columns). ``drop_columns`` are columns that are no spins, by name
-    or by number from 1. What was recognised, missing or left out is said in ``encoding`` and ``notes``. Nothing is
-    ever unpickled.
+    An .npz is read as the array named ``array``, else as its array "spins", else as its only one. Files of SPSS
+    (.sav) and R (.rds, .rda) need pyreadstat and pyreadr. A table of text may have a header, and any of the usual
+    delimiters. ``missing`` says what to do about missing values: "keep", "error", "drop-samples" (rows) or
+    "drop-spins" (columns). ``drop_columns`` are columns that are no spins, by name or by number from 1, in a list
+    or in one text such as "id, age". What was recognised, missing or left out is said in ``encoding`` and
+    ``notes``. Nothing is ever unpickled.
     """
     check_rule(missing)
     return read_table(open_table(path, array), missing, drop_columns)

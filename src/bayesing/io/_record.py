@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..packed import PackedSpins
 from ..spins import Copy, pack_spins
+from ..texts import visible
 from ..types import Flags, Spins
 
 Names = tuple[str, ...] | None
@@ -67,6 +68,12 @@ class SpinData:
     def shape(self) -> tuple[int, int]:
         """N samples and n spins."""
         return len(self.rows), self.rows.n
+
+    def __repr__(self) -> str:
+        N, n = self.shape
+        gaps = f", {self.missing} cells missing" if self.missing else ""
+        names = f": {listing([visible(name) for name in self.names])}" if self.names else ""
+        return f"<SpinData of {N} samples of {n} spins, encoded {self.encoding}{gaps}{names}>"
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..exceptions import InputError
-from ..types import Indices
+from ..texts import did_you_mean
+from ..types import Flags, Indices
 from ._bits import Bits
 from ._codes import OTHER, CodeFlags, Encoding, count_from, flags_of, goes_on, has, mixed
 from ._faults import no_spins, stops_counting, word_among_numbers
 from ._record import Names, listing
-from ._table import Table, short
+from ._table import Chunk, Table, short
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +36,8 @@ class Selection:
     def chunks(self) -> Iterator[tuple[Bits, CodeFlags]]:
         """The columns that are kept, some rows at a time, and which codes occur in each."""
         row = 0
-        for chunk in self.table.chunks():
+        chunks = self.table.chunks()
+        for chunk in chunks:
             if self.counted is not None and not goes_on(chunk.column(0), self.counted + row):
                 raise stops_counting(self.table, chunk, row, self.counted + row)
             codes = chunk.codes
@@ -42,9 +45,18 @@ class Selection:
                 codes = np.take(codes, self.kept, axis=1)
             flags = flags_of(codes)
             if has(flags, OTHER).any():
-                raise no_spins(self.table, chunk, row, self.kept[has(flags, OTHER)].tolist())
+                at_fault = has(flags, OTHER) | self._others_in(chunks)
+                raise no_spins(self.table, chunk, row, self.kept[at_fault].tolist())
             yield Bits.of(codes, flags), flags
             row += len(codes)
+
+    def _others_in(self, chunks: Iterator[Chunk]) -> Flags:
+        """Which columns hold cells that are no values, in the rest of the rows; what else is wrong comes later."""
+        found = np.zeros(len(self.kept), np.bool_)
+        with suppress(InputError):
+            for chunk in chunks:
+                found |= has(flags_of(np.take(chunk.codes, self.kept, axis=1)), OTHER)
+        return found
 
 
 def select(table: Table, drop_columns: str | Sequence[str | int] = ()) -> Selection:
@@ -94,7 +106,9 @@ def numbers_of(table: Table, name: str, purpose: str = "to leave out") -> list[i
         found = [int(name) - 1]
     if not found:
         has_names = f"found {listing([short(n) for n in table.names])}" if table.names else "found no names"
+        hint = did_you_mean(name, table.names or ())
         raise InputError(
-            f"expected a column named {short(name)} {purpose}, or a number from 1 to {table.width}, {has_names}."
+            f"expected a column named {short(name)} {purpose}, or a number from 1 to {table.width}, "
+            f"{has_names}.{hint}"
         )
     return found

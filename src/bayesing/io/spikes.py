@@ -39,10 +39,10 @@ def from_spike_trains(
     """Spins from spike times: a column for each cell, a row for each bin, +1 where a bin holds at least one spike.
 
     ``times`` is a list of 1-D arrays in any order, one for each cell, in the unit of ``bin``; a dict from names to
-    such arrays; or a list of neo SpikeTrains, which are converted to their first unit. ``bin``, ``t_start`` and
-    ``t_stop`` are numbers in that unit or, with neo, quantities in any.
+    such arrays; a TsGroup of pynapple, in seconds; or a list of neo SpikeTrains, which are converted to their first
+    unit. ``bin``, ``t_start`` and ``t_stop`` are numbers in that unit or, with neo, quantities in any.
 
-    Arrays start at 0 and stop with the bin of the last spike, SpikeTrains where all of them have been recorded.
+    Arrays start at 0 and stop with the bin of the last spike; those of pynapple and neo where all have been recorded.
     Spikes outside of that or of a window that was given, or in what is left at its end, are left out and counted in
     ``notes``. So are bins with several spikes, which a binary word cannot tell from one. Rows are in the order of
     time: ``series=True`` of the estimators allows for what they remember.
@@ -69,8 +69,20 @@ def from_spike_trains(
             "or choose narrower ones."
         )
     spins, notes = _words(arrays, [_precision(train) for train in trains], start, width, K)
+    notes += _on_epochs(trains)
     rows = PackedSpins.of(spins)
     return SpinData(rows, names, "spikes", (*notes, *on_constant_spins(~varies(rows), names), _IN_ORDER))
+
+
+def _on_epochs(trains: list[Any]) -> list[str]:
+    """A note where a recording of pynapple has gaps."""
+    epochs = max((len(train.time_support.start) for train in trains if _has_support(train)), default=1)
+    if epochs < 2:
+        return []
+    return [
+        f"the recording has {epochs} epochs, and bins between them are taken for silence. Take one epoch at a time, "
+        "with t_start and t_stop."
+    ]
 
 
 def _words(
@@ -132,6 +144,20 @@ def _has_unit(value: Any) -> bool:
     return hasattr(value, "rescale") and hasattr(value, "units")
 
 
+def _has_support(train: Any) -> bool:
+    """Whether this is a Ts of pynapple, which knows when it was recorded."""
+    return hasattr(train, "time_support") and callable(getattr(train, "times", None))
+
+
+def _recorded(train: Any, unit: Any) -> tuple[float, float] | None:
+    """From when to when, where that is known."""
+    if _has_support(train):
+        return float(train.time_support.start[0]), float(train.time_support.end[-1])
+    if _has_unit(train):
+        return float(_in(unit, "t_start", train.t_start)), float(_in(unit, "t_stop", train.t_stop))
+    return None
+
+
 def _in(unit: Any, name: str, value: Any) -> Any:
     """A quantity as a plain number or array in ``unit``; anything else as it is."""
     if not _has_unit(value):
@@ -150,7 +176,7 @@ def _train(train: Any, unit: Any, k: int) -> Array:
     if unit is not None and not _has_unit(train):
         raise InputError(f"times must all have units, or none: found times[{k}] without.")
     try:
-        array = np.asarray(_in(unit, f"times[{k}]", train))
+        array = np.asarray(train.times() if _has_support(train) else _in(unit, f"times[{k}]", train))
     except (TypeError, ValueError) as error:
         raise InputError(f"times[{k}] must be an array of times: found something else ({error}).") from error
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iuf"):
@@ -181,10 +207,11 @@ def _window(
     """From when to when; where it is not given, as the trains have it, or from 0 to the last spike's bin."""
     earliest = min((float(array.min()) for array in arrays if len(array)), default=0.0)
     latest = max((float(array.max()) for array in arrays if len(array)), default=0.0)
+    spans = [span for span in (_recorded(train, unit) for train in trains) if span is not None]
     if t_start is not None:
         start = number("t_start", _in(unit, "t_start", t_start))
-    elif unit is not None:
-        start = max(float(_in(unit, "t_start", train.t_start)) for train in trains)
+    elif spans:
+        start = max(first for first, _ in spans)
     elif earliest < 0:
         raise InputError(
             f"Expected times from 0 on, where no t_start is given: found {earliest:g}. Give t_start."
@@ -193,8 +220,8 @@ def _window(
         start = 0.0
     if t_stop is not None:
         stop = number("t_stop", _in(unit, "t_stop", t_stop))
-    elif unit is not None:
-        stop = min(float(_in(unit, "t_stop", train.t_stop)) for train in trains)
+    elif spans:
+        stop = min(last for _, last in spans)
     else:
         eps = max((_precision(train) for train in trains), default=0.0)
         stop = start + width * (float(_bins(np.array([latest]), start, width, eps)[0]) + 1)

@@ -14,6 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import __version__
+from ..texts import visible
 from . import sentences, tables
 from .analysis import Analysis
 from .answer import answer, strength
@@ -72,7 +73,13 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        finalize=_visible,
     )
+
+
+def _visible(value: Any) -> Any:
+    """Texts of others without control characters; what is markup already stays as it is."""
+    return visible(value, keep="\n\t") if type(value) is str else value
 
 
 def _values(a: Analysis, pictures: Sequence[Picture], title: str, provenance: Provenance) -> dict[str, Any]:
