@@ -52,7 +52,8 @@ for line in range(1, 1000):
     status = os.waitpid(pid, 0)[1]
     content = open("out", "rb").read() if os.path.exists("out") else None
     left = [name for name in os.listdir() if name != "out"]
-    print(line, os.waitstatus_to_exitcode(status), {None: "none", b"old": "old", b"new" * 9000: "new"}.get(content), len(left))
+    known = {None: "none", b"old": "old", b"new" * 9000: "new"}.get(content)
+    print(line, os.waitstatus_to_exitcode(status), known, len(left))
     if status == 0:
         break
 """
