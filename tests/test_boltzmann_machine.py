@@ -244,9 +244,10 @@ def test_names(frame):
 
 
 def test_without_pandas(monkeypatch):
+    fitted = fit()
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     with pytest.raises(ImportError, match=r"pip install 'bayesing\[data\]'"):
-        fit().to_frame()
+        fitted.to_frame()
 
 
 def test_repr():

@@ -23,14 +23,18 @@ def process() -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGINT, interrupt)
+    if (
+        signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+    ):  # which shells set for what is in the background
+        signal.signal(signal.SIGINT, interrupt)
     try:
         _open_streams()
         yield
     except KeyboardInterrupt:
         interrupted()
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def interrupted() -> NoReturn:

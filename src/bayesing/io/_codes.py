@@ -33,7 +33,9 @@ WORD_CODES = range(2, MISSING)
 MISSING_TEXTS = frozenset(["", "na", "n/a", "#n/a", "nan", "none", "null", "?", "-", "."])
 
 _WORD_CODES = {word: 2 + 2 * k + up for k, pair in enumerate(WORDS) for up, word in enumerate(pair)}
+_LONGEST_NUMBER = 64  # characters
 _MOST_SPELLINGS = 64  # ways to write values, with each of which every cell is compared
+_MOST_TEXTS = 2**12  # ways to write values that are remembered
 _WIDE_ROW = 512  # cells: beyond that the cost of a row is that of its cells
 _BLOCK_CELLS = 2**16  # cells looked at at a time: as uint16 or float64 they stay in cache
 
@@ -62,11 +64,14 @@ def code_of(text: str) -> int:
 
 
 def number_in(text: str) -> float | None:
-    """The number that a text stands for, with a decimal point or comma; None if it is no number."""
+    """The number that a text stands for, with a decimal point or comma; None if it is no number.
+
+    1,000 may be one or a thousand, and is neither.
+    """
     text = text.strip().strip('"').replace("\N{MINUS SIGN}", "-")
-    if not text.isascii() or "_" in text:  # which Python would allow
+    if len(text) > _LONGEST_NUMBER or not text.isascii() or "_" in text:  # which Python would allow
         return None
-    if re.fullmatch(r"[-+]?\d+,\d+", text):
+    if re.fullmatch(r"[-+]?\d+,(\d\d?|\d{4,})", text):
         text = text.replace(",", ".")
     try:
         return float(text)
@@ -94,7 +99,7 @@ class TextCodes(dict[str, int]):
 
     def __missing__(self, text: str) -> int:
         code = code_of(text) & 0xFF
-        if code != OTHER:  # of which there may be any number
+        if code != OTHER and len(self) < _MOST_TEXTS:  # of others there may be any number
             self[text] = code
         return code
 
