@@ -123,8 +123,8 @@ def _names(first: list[str], body: list[list[str]]) -> tuple[str, ...]:
 def sniff(lines: list[str], default: str) -> str:
     """The delimiter that makes the most cells values.
 
-    Of several, one that makes as many cells in all lines, and more than one. Tabs, where they will do, are not white
-    space, for a name may have blanks in it, and a cell may be empty.
+    Of several, one that makes more than one, and as many in all lines. Tabs, where they will do, are not white space,
+    for a name may have blanks in it, and a cell may be empty.
     """
     cut = [line[:_SAMPLE_CHARACTERS] for line in lines]
 
@@ -134,7 +134,7 @@ def sniff(lines: list[str], default: str) -> str:
         known = [code_of(cell) != OTHER for cells in body for cell in cells[:_SAMPLE_CELLS]]
         widths = {len(cells) for cells in body}
         even = cut == lines and len(widths) == 1 and len(head) in (len(body[0]), len(body[0]) - 1)
-        return sum(known) / max(1, len(known)), even, len(body[0]) > 1
+        return sum(known) / max(1, len(known)), len(head) > 1 or max(widths) > 1, even
 
     candidates: tuple[str, ...] = ("\t", " ") if default == " " else (default,)
     return max(*candidates, *_DELIMITERS, key=merit)
