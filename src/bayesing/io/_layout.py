@@ -60,7 +60,7 @@ def layout_of(path: Path, compression: str, default: str) -> Layout:
     if not rows:
         raise InputError("expected rows of spins, found an empty file.")
     if len(rows[0]) > 1 and not any(cells[-1] for cells in rows):  # every line ends in a delimiter
-        rows = [cells[:-1] for cells in rows]
+        rows = [cells[:-1] or cells for cells in rows]
     first, *body = rows
     names, skip, notes = None, lines[0].start, _on_comment(comment, delimiter, len(first))
     if is_header(first, body):

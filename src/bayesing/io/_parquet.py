@@ -13,9 +13,10 @@ import numpy as np
 from ..exceptions import InputError
 from ..types import Integers
 from ._codes import MISSING, OTHER, Codes, code_of, codes_of_numbers
-from ._table import CHUNK, FIRST_ROWS, INSTALL, Chunk, Table, short
+from ._table import CHUNK, FIRST_ROWS, INSTALL, Chunk, Table
 
-_LARGEST_PART = 2**28  # bytes of a column in a row group, not compressed: all of them may be in memory
+_CELL_BYTES = 16  # of a number, at most
+_MOST_BYTES = 2**28  # of a row group, beyond those of numbers: all of them may be in memory
 _LONGEST_CELL = 2**10  # characters that are looked at, of which a value has a few
 
 
@@ -38,15 +39,17 @@ def parquet_table(path: Path) -> Table:
 
 
 def _check_sizes(metadata: Any) -> None:
-    """Raise an InputError where a small file would need much memory, as long cells can that are compressed."""
+    """Raise an InputError where a small file would need much memory, as long cells can that are compressed.
+
+    The sizes of single columns are not asked for: in a damaged file they end the process.
+    """
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
-        for column in map(group.column, range(group.num_columns)):
-            size = column.total_uncompressed_size
-            if size > _LARGEST_PART:
-                raise InputError(
-                    f"expected at most {_LARGEST_PART >> 20} MB of a column in a row group, found {size >> 20} MB of "
-                    f"{short(column.path_in_schema)}. Leave out texts, or write smaller row groups."
-                )
+        beyond = group.total_byte_size - _CELL_BYTES * group.num_rows * group.num_columns
+        if beyond > _MOST_BYTES:
+            raise InputError(
+                f"expected short cells, found {group.total_byte_size >> 20} MB in a row group of {group.num_rows} rows. "
+                "Leave out texts, or write smaller row groups."
+            )
 
 
 def _index(schema: Any) -> tuple[int, ...]:
