@@ -47,7 +47,7 @@ def _check_sizes(metadata: Any) -> None:
         beyond = group.total_byte_size - _CELL_BYTES * group.num_rows * group.num_columns
         if beyond > _MOST_BYTES:
             raise InputError(
-                f"expected short cells, found {group.total_byte_size >> 20} MB in a row group of {group.num_rows} rows. "
+                f"expected short cells, found {group.total_byte_size >> 20} MB in a group of {group.num_rows} rows. "
                 "Leave out texts, or write smaller row groups."
             )
 
