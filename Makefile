@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-lowest lint docs linkcheck bench clean
+.PHONY: demo test test-lowest fuzz lint docs linkcheck bench clean
 
 demo: .venv/demo.stamp  ## simulate, fit, and write two reports to bayesing-demo/
 	$(BIN)/bayesing demo --force
@@ -19,6 +19,16 @@ test-lowest:  ## tests with the declared minimum of every dependency, in .venv-l
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --requirement .venv-lowest/lowest.txt
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	.venv-lowest/bin/python -m pytest --numprocesses auto tests src
+
+FUZZ_SECONDS ?= 3600
+FUZZ_EXAMPLES ?= 5000
+
+fuzz: export OPENBLAS_NUM_THREADS = 1
+fuzz: .venv/fuzz.stamp  ## attack the readers and the methods for an hour; what fails is kept in results/fuzz
+	mkdir -p results/fuzz/corpus
+	BAYESING_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest tests/test_fuzz.py tests/test_state_machine.py
+	cd results/fuzz && ../../$(BIN)/python ../../tests/fuzz_readers.py corpus -max_total_time=$(FUZZ_SECONDS) \
+		-rss_limit_mb=3000 -timeout=30 -max_len=65536 -print_final_stats=1
 
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .
@@ -63,6 +73,10 @@ clean:
 .venv/dev.stamp: pyproject.toml constraints.txt | .venv/bin/python
 	$(PIP) --editable ".[dev]"
 	@touch $@ .venv/demo.stamp
+
+.venv/fuzz.stamp: pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) --editable ".[fuzz]"
+	@touch $@ .venv/demo.stamp .venv/dev.stamp
 
 .venv/bench.stamp: pyproject.toml constraints.txt | .venv/bin/python
 	$(PIP) --editable ".[bench]"
