@@ -16,6 +16,9 @@ from pages import COMMAND, HOSTILE_NAMES, TITLE, Outline
 from samples import gappy, stats
 
 
+collect_ignore = ["fuzz_readers.py"]  # needs atheris
+
+
 @pytest.fixture(scope="session")
 def made(tmp_path_factory):
     """A report with names that try to break it: where it is, its text, its numbers and its data."""
