@@ -15,7 +15,6 @@ from pages import COMMAND, HOSTILE_NAMES, TITLE, Outline
 
 from samples import gappy, stats
 
-
 collect_ignore = ["fuzz_readers.py"]  # needs atheris
 
 

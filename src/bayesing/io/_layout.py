@@ -16,7 +16,7 @@ DEFAULT_DELIMITER = {".csv": ",", ".tsv": "\t", ".txt": " ", ".dat": " "}
 
 _DELIMITERS = (",", ";", "\t", "|", " ")  # a blank stands for any white space
 _BEGINNING = 2**20  # bytes of text at the beginning, by which the number of lines is estimated
-_MOST_BEFORE = 2**24  # bytes of blank lines and comments before the first row
+_MOST_BEFORE = 2**22  # bytes of blank lines and comments before the first row
 _SAMPLE_BYTES = 2**18  # bytes of lines that are looked at, if these are more than two lines
 _SAMPLE_CELLS = 200  # cells of each line that are looked at for the delimiter
 _SAMPLE_CHARACTERS = 2**16  # characters of each line that are looked at for the delimiter
