@@ -22,10 +22,7 @@ from ..spins import check_shape
 from ._codes import Codes, TextCodes, codes_of_numbers
 from ._table import CHUNK, FIRST_ROWS, Chunk, Table, check_width, opened
 
-_BLOCK_BYTES = (
-    2**26
-)  # of an array in Fortran's order at a time: for each block all of its file is gone through
-_LONGEST_CELL = 2**10  # bytes of a text: no value is as long
+_BLOCK_BYTES = 2**26  # of an array whose columns follow each other, at a time; and of a row
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
