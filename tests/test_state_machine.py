@@ -131,6 +131,8 @@ class DataSets(RuleBasedStateMachine):
     def couplings_have_symmetries(self, method, gamma, seed):
         rng = np.random.default_rng(seed)
         before = machine_of(method, self.X, gamma)
+        if np.isnan(self.X).any() and not method.uses_missing:
+            return  # a search stands in
         order = rng.permutation(self.X.shape[1])
         signs = np.where(rng.random(len(order)) < 0.5, 1, -1)
         after = machine_of(method, rng.permutation(self.X)[:, order] * signs, gamma)
