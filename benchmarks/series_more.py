@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import time
 import warnings
@@ -21,6 +22,8 @@ from front import Row, Settings, grouped
 from likelihood_real import FOLDER
 from series_data import chain, model
 from series_truth import quietly
+
+METHOD = "pseudolikelihood"  # by which blocks are fitted again
 
 # Fields that drift
 
@@ -59,8 +62,8 @@ def drift_summary(s: Settings, rows: list[Row]) -> None:
 def recording_tasks(s: Settings) -> list[Task]:
     if not os.environ.get(FOLDER):
         return []
-    whole = [cell(recording, s, series, cost=10) for series in (0, 1)]
-    return whole + [cell(bootstrap, s, seed, cost=5) for seed in range(s.bootstraps)]
+    fits = [cell(recording, s, *fit, cost=10) for fit in itertools.product(("likelihood", METHOD), (0, 1))]
+    return fits + [cell(bootstrap, s, seed) for seed in range(s.bootstraps)]
 
 
 def words() -> np.ndarray:
@@ -68,47 +71,64 @@ def words() -> np.ndarray:
     return 2 * np.unpackbits(bits, axis=1, count=50).astype(np.int8) - 1
 
 
-def _row(kind: str, seed: int, bm: bs.BoltzmannMachine, seconds: float) -> Row:
-    entropy, entropy_error = bm.entropy(1000, seed=0)
+def _row(method: str, kind: str, seed: int, bm: bs.BoltzmannMachine, seconds: float) -> Row:
+    entropy, entropy_error = bm.entropy(1000, seed=0) if method == "likelihood" else (math.nan, math.nan)
     return {
-        **{"kind": kind, "seed": seed, "gamma": bm.gamma_, "effective": bm.effective_samples_},
-        **{"entropy_bits": entropy / np.log(2), "entropy_error": entropy_error / np.log(2)},
+        **{
+            "method": method,
+            "kind": kind,
+            "seed": seed,
+            "gamma": bm.gamma_,
+            "effective": bm.effective_samples_,
+        },
+        **{"entropy_bits": entropy / math.log(2), "entropy_error": entropy_error / math.log(2)},
         **{"passed": int(bm.check_.passed), "seconds": seconds},
         "errors": " ".join(f"{x:.5f}" for x in pairs_of(bm.coupling_errors_)),
         "couplings": " ".join(f"{x:.5f}" for x in pairs_of(bm.couplings_)),
     }
 
 
-def recording(s: Settings, series: int) -> Iterator[Row]:
+def recording(s: Settings, method: str, series: int) -> Iterator[Row]:
     start = time.perf_counter()
-    bm = quietly(bs.BoltzmannMachine("likelihood", series=bool(series), random_state=0), words())
-    yield _row("series" if series else "independent", 0, bm, time.perf_counter() - start)
+    gamma = s.gamma if method == METHOD else "auto"
+    bm = quietly(bs.BoltzmannMachine(method, gamma=gamma, series=bool(series), random_state=0), words())
+    yield _row(method, "series" if series else "independent", 0, bm, time.perf_counter() - start)
 
 
 def bootstrap(s: Settings, seed: int) -> Iterator[Row]:
-    """The same fit of blocks of rows that are drawn anew, with the strength of the series."""
+    """The fit of all rows by regressions, of blocks of rows that are drawn anew."""
     rows, rng = words(), np.random.default_rng([93, seed])
-    blocks = np.array_split(np.arange(len(rows)), len(rows) // s.blocks)
+    worth = bs.SpinStatistics.of(rows).memory.worth
+    blocks = np.array_split(np.arange(len(rows)), len(rows) // s.rows)
     chosen = np.concatenate([blocks[k] for k in rng.integers(len(blocks), size=len(blocks))])
     start = time.perf_counter()
-    bm = quietly(bs.BoltzmannMachine("pseudolikelihood", gamma=0.5, random_state=0), rows[chosen])
-    yield _row("bootstrap", seed, bm, time.perf_counter() - start)
+    bm = quietly(bs.BoltzmannMachine(METHOD, gamma=s.gamma * worth, random_state=0), rows[chosen])
+    yield _row(METHOD, "bootstrap", seed, bm, time.perf_counter() - start)
 
 
 def recording_summary(s: Settings, rows: list[Row]) -> None:
+    """A prior shrinks couplings: the mode varies by less than its posterior, by the share that the data tell."""
     if not rows:
         return
-    by_kind = {kind: here for (kind,), here in grouped(rows, "kind").items()}
+    by_kind = grouped(rows, "method", "kind")
     for kind in ("independent", "series"):
-        row = by_kind[kind][0]
+        row = by_kind["likelihood", kind][0]
         errors = np.array(row["errors"].split(), float)
         print(
             f"  {kind}: J of the prior {float(row['gamma']) ** 0.5:.3f}, worth {float(row['effective']):.0f} rows, "
-            f"median error of a coupling {np.median(errors):.4f}, entropy {float(row['entropy_bits']):.3f} bits"
+            f"median error of a coupling {np.median(errors):.4f}, entropy {float(row['entropy_bits']):.3f} ± "
+            f"{float(row['entropy_error']):.3f} bits, check passed {row['passed']}, {float(row['seconds']):.0f} s"
         )
-    drawn = np.array([row["couplings"].split() for row in by_kind["bootstrap"]], float)
+    drawn = np.array([row["couplings"].split() for row in by_kind[METHOD, "bootstrap"]], float)
     spread = drawn.std(axis=0, ddof=1)
-    print(f"  median deviation over bootstraps of blocks: {np.median(spread):.4f}")
+    for kind in ("independent", "series"):
+        variance = np.array(by_kind[METHOD, kind][0]["errors"].split(), float) ** 2
+        said = np.sqrt(variance * (1 - variance * 50 / s.gamma))
+        ratio = spread / said
+        print(
+            f"  bootstraps of blocks of {s.rows} rows over errors said, {kind}: median {np.median(ratio):.2f}, half "
+            f"of them from {np.quantile(ratio, 0.25):.2f} to {np.quantile(ratio, 0.75):.2f}"
+        )
 
 
 # Cost

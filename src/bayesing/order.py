@@ -26,13 +26,13 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
+from .series import FORGOTTEN
 from .statistics import SpinStatistics
 from .types import Array, Indices
 
 _LEAST_ROWS = 20  # fewer show no order
 _MOST_CELLS = 2**19  # of pairs of rows that are looked at
 _DEVIATIONS = 5.0  # from random pairs that are no accident
-_LEAST_CORRELATION = 0.02  # of successive rows that is worth a word
 _BLOCKS = 64  # of successive rows
 _OF_BLOCK = 8  # rows, at least
 _SLOW, _FAST = slice(1, 4), slice(6, 17)  # numbers of cosines that are compared
@@ -53,8 +53,8 @@ class Order:
 
     @property
     def remembers(self) -> bool:
-        """Whether successive rows are alike."""
-        return self.successive > max(_DEVIATIONS * self.deviation, _LEAST_CORRELATION)
+        """Whether successive rows are so much alike that estimates notice."""
+        return self.successive > max(_DEVIATIONS * self.deviation, FORGOTTEN)
 
     @property
     def drifts(self) -> bool:

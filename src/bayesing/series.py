@@ -9,11 +9,17 @@ over all rows :math:`\mu` of the same run (a recording, a trial), by Fourier tra
 to *remember* up to the ``lag`` T at which it falls below 0.1. No model of time is needed.
 
 **Thinned data.** Every T-th row is a data set of N/T rows that are independent, nearly. There are T of them, by the
-row that they start with, and they are not independent of each other. Products :math:`s_i s_j`, from which couplings
-are inferred, have the autocorrelation :math:`\rho^2`, so that estimates of a correlation by data sets that start
-:math:`\delta` rows apart have the correlation
+row that they start with, and they are not independent of each other. Couplings are inferred from products
+:math:`s_i s_j`, whose autocorrelation is, in the mean over pairs, with :math:`x = s - m`,
 
-.. math:: r(\delta) = \sum_k \rho(\delta + k T)^2 .
+.. math:: \rho_2(t) = \frac{A(t) - A(\infty)}{A(0) - A(\infty)} , \qquad
+    A(t) = \langle (x(\mu) \cdot x(\mu + t))^2 - \textstyle\sum_i x_i(\mu)^2 x_i(\mu + t)^2 \rangle ,
+
+with random pairs of rows for :math:`A(\infty)`. It is :math:`\rho^2` where spins change one by one, and :math:`\rho`
+where all of them are held for a while. Estimates of a correlation by data sets that start :math:`\delta` rows apart
+have the correlation
+
+.. math:: r(\delta) = \sum_k \rho_2(\delta + k T) .
 
 The strength :math:`\gamma` is a sum over pairs of squares, of couplings of variance :math:`\gamma/n` and noise of
 variance T/N. What varies is twice the square of the sum of both. The couplings are the same in all data sets, and the
@@ -26,7 +32,7 @@ all T: already for two of them r is about 0.2.
 
 **Effective number.** A correlation from all rows has the variance that it would have from
 
-.. math:: N_e = \frac{N}{\sum_t \rho(t)^2}
+.. math:: N_e = \frac{N}{\sum_t \rho_2(t)}
 
 independent ones, the sum over lags of both signs, as far as there are rows so far apart. For a mean it is
 :math:`\sum_t \rho(t)`.
@@ -47,6 +53,8 @@ FORGOTTEN = 0.1  # autocorrelation below which rows are taken to be independent
 STARTS = 3  # thinned data sets that are averaged
 _REACH = 2  # lags up to so many times that at which rows have forgotten
 _AT_A_TIME = 2**21  # spins, in columns: 16 megabytes of numbers, and as much again for their transforms
+_MOST_CELLS = 2**17  # of pairs of rows at one lag
+_MOST_LAGS = 32  # of products; others are interpolated
 
 Runs = tuple[int, ...]  # lengths of runs of successive rows
 
@@ -83,16 +91,60 @@ def _lagged(x: Array) -> Array:
     return np.asarray(scipy.fft.irfft(power.sum(axis=1), size)[:length])
 
 
+def products_autocorrelation(spins: Spins, m: Array, runs: Runs, end: int) -> Array:
+    """rho_2(t) for all t below ``end``, from spins (0 where a cell is missing) and their means."""
+    number = np.repeat(np.arange(len(runs)), runs)  # of the run of each row
+    lags = np.unique(np.linspace(0, end - 1, min(end, _MOST_LAGS)).astype(int))
+    values = []
+    for lag in lags.tolist():
+        first = np.flatnonzero(number[: len(spins) - lag] == number[lag:])
+        first = first[:: max(1, -(-len(first) * len(m) // _MOST_CELLS))]
+        values.append(_squared_overlap(*(_centred(spins[rows], m) for rows in (first, first + lag))))
+    some = np.arange(len(spins))[:: max(1, -(-spins.size // _MOST_CELLS))]
+    others = np.random.default_rng(0).permutation(some)
+    far = _squared_overlap(*(_centred(spins[rows], m) for rows in (some, others)))
+    rho = (np.array(values) - far) / (values[0] - far) if values[0] > far else np.zeros(len(lags))
+    rho[0] = 1.0
+    return np.asarray(np.interp(np.arange(end), lags, rho))
+
+
+def _centred(spins: Spins, m: Array) -> Array:
+    return np.where(spins != 0, spins - m, 0.0)
+
+
+def _squared_overlap(x: Array, y: Array) -> float:
+    """A: the mean over pairs of different spins of x_i x_j y_i y_j, over rows where all four are there."""
+    there = ((x != 0) & (y != 0)).sum(axis=1).astype(np.float64)
+    products = x * y
+    total = float(np.sum(products.sum(axis=1) ** 2 - (products**2).sum(axis=1)))
+    return total / max(float(np.sum(there**2 - there)), 1.0)
+
+
 def columns_at_a_time(N: int) -> int:
     """So many that their transforms take little memory."""
     return max(1, _AT_A_TIME // N)
 
 
+def lag_of(rho: Array) -> int:
+    """The first lag at which it is below 0.1; as many as there are, if there is none."""
+    below = rho < FORGOTTEN
+    return int(np.argmax(below)) if below.any() else len(rho)
+
+
+def reach(lag: int, longest: int) -> int:
+    """Up to which lag products are looked at."""
+    return min(_REACH * lag, longest)
+
+
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """What is known of rows in the order of time: their autocorrelation, and the lengths of their runs."""
+    """What is known of rows in the order of time: autocorrelations of spins and of products, and lengths of runs.
+
+    Those of products are known up to twice the ``lag``.
+    """
 
     rho: Array
+    of_products: Array
     runs: Runs
 
     @property
@@ -103,8 +155,7 @@ class Memory:
     @cached_property
     def lag(self) -> int:
         """The first at which the autocorrelation is below 0.1; the length of the longest run, if there is none."""
-        below = self.rho < FORGOTTEN
-        return int(np.argmax(below)) if below.any() else len(self.rho)
+        return lag_of(self.rho)
 
     @property
     def forgets(self) -> bool:
@@ -127,7 +178,7 @@ class Memory:
     @cached_property
     def effective(self) -> float:
         """N_e, the number of independent rows that say as much of couplings as these do."""
-        return self.N / self._sum(self.rho**2, self.lag)
+        return self.N / max(self._sum(self.of_products, self.lag), 1.0)
 
     @cached_property
     def effective_for_means(self) -> float:
@@ -143,7 +194,7 @@ class Memory:
         """Over all lags of both signs below ``end``, each as often as there are rows so far apart."""
         if self.lag == 1:
             return 1.0
-        lags = np.arange(1, min(end, len(self.rho)))
+        lags = np.arange(1, min(end, len(x)))
         pairs = np.maximum(np.array(self.runs)[:, None] - lags, 0).sum(axis=0)
         return 1 + 2 * float(pairs @ x[lags]) / self.N
 
@@ -157,5 +208,5 @@ class Memory:
     def _shared(self, apart: int) -> float:
         """r, the correlation of what two thinned data sets say that start so many rows ``apart``."""
         lags = np.abs(apart + self.lag * np.arange(-_REACH, _REACH + 1))
-        lags = lags[lags < min(_REACH * self.lag, len(self.rho))]
-        return min(float((self.rho[lags] ** 2).sum()), 1.0) if apart else 1.0
+        lags = lags[lags < len(self.of_products)]
+        return min(max(float(self.of_products[lags].sum()), 0.0), 1.0) if apart else 1.0

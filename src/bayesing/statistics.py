@@ -27,7 +27,15 @@ from .available import PairSums, overlap_of_cells
 from .exceptions import ConstantSpinsError, InputError, Setting
 from .moments import SpinMoments, moments_available, moments_from, overlap_of
 from .packed import Gram, PackedSpins, integers_up_to
-from .series import Memory, Runs, autocorrelation_of, columns_at_a_time
+from .series import (
+    Memory,
+    Runs,
+    autocorrelation_of,
+    columns_at_a_time,
+    lag_of,
+    products_autocorrelation,
+    reach,
+)
 from .spectrum import Spectrum, correlations_of, samples_correlations, spectrum_from, without_direction
 from .spins import (
     Copy,
@@ -321,7 +329,13 @@ class SpinStatistics:
     @cached_property
     def memory(self) -> Memory:
         """How long rows in their order remember those before them; needs the rows, and one spin that varies."""
-        return Memory(self.autocorrelation, self.runs)
+        rho = self.autocorrelation
+        lag = lag_of(rho)
+        if lag == 1:
+            return Memory(rho, np.ones(1), self.runs)
+        kept, end = self.select(self.varying), reach(lag, len(rho))
+        products = products_autocorrelation(kept.spins(), kept.magnetisations, self.runs, end)
+        return Memory(rho, products, self.runs)
 
     @cached_property
     def autocorrelation(self) -> Array:

@@ -70,7 +70,7 @@ def from_spike_trains(
         )
     spins, notes = _words(arrays, [_precision(train) for train in trains], start, width, K)
     rows = PackedSpins.of(spins)
-    return SpinData(rows, names, "spikes", (_IN_ORDER, *notes, *on_constant_spins(~varies(rows), names)))
+    return SpinData(rows, names, "spikes", (*notes, *on_constant_spins(~varies(rows), names), _IN_ORDER))
 
 
 def _words(
