@@ -3,13 +3,32 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint docs linkcheck bench clean
+.PHONY: demo test test-lowest fuzz lint docs linkcheck bench clean
 
 demo: .venv/demo.stamp  ## simulate, fit, and write two reports to bayesing-demo/
 	$(BIN)/bayesing demo --force
 
 test: lint  ## lint, types and tests, on all cores
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto
+
+# Pages and the README print digits that depend on the versions in constraints.txt, and are left out.
+test-lowest: export OPENBLAS_NUM_THREADS = 1
+test-lowest:  ## tests with the declared minimum of every dependency, in .venv-lowest
+	$(PYTHON) -m venv --clear .venv-lowest
+	$(PYTHON) tests/lowest.py > .venv-lowest/lowest.txt
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --requirement .venv-lowest/lowest.txt
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	.venv-lowest/bin/python -m pytest --numprocesses auto tests src
+
+FUZZ_SECONDS ?= 3600
+FUZZ_EXAMPLES ?= 5000
+
+fuzz: export OPENBLAS_NUM_THREADS = 1
+fuzz: .venv/fuzz.stamp  ## attack the readers and the methods for an hour; what fails is kept in results/fuzz
+	mkdir -p results/fuzz/corpus
+	BAYESING_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest tests/test_fuzz.py tests/test_state_machine.py
+	cd results/fuzz && ../../$(BIN)/python ../../tests/fuzz_readers.py corpus -max_total_time=$(FUZZ_SECONDS) \
+		-rss_limit_mb=3000 -timeout=30 -max_len=65536 -print_final_stats=1
 
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .
@@ -42,7 +61,7 @@ bench: .venv/bench.stamp  ## speed, as ratios within one run
 	@echo "with --quick the same in small; a run that was interrupted goes on in its folder"
 
 clean:
-	rm -rf .venv docs/_build docs/gallery
+	rm -rf .venv .venv-lowest docs/_build docs/gallery
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -54,6 +73,10 @@ clean:
 .venv/dev.stamp: pyproject.toml constraints.txt | .venv/bin/python
 	$(PIP) --editable ".[dev]"
 	@touch $@ .venv/demo.stamp
+
+.venv/fuzz.stamp: pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) --editable ".[fuzz]"
+	@touch $@ .venv/demo.stamp .venv/dev.stamp
 
 .venv/bench.stamp: pyproject.toml constraints.txt | .venv/bin/python
 	$(PIP) --editable ".[bench]"

@@ -15,6 +15,8 @@ from pages import COMMAND, HOSTILE_NAMES, TITLE, Outline
 
 from samples import gappy, stats
 
+collect_ignore = ["fuzz_readers.py"]  # needs atheris
+
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory):

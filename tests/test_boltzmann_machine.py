@@ -244,9 +244,10 @@ def test_names(frame):
 
 
 def test_without_pandas(monkeypatch):
+    fitted = fit()
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     with pytest.raises(ImportError, match=r"pip install 'bayesing\[data\]'"):
-        fit().to_frame()
+        fitted.to_frame()
 
 
 def test_repr():
@@ -328,8 +329,10 @@ def test_a_search_that_does_not_end_is_said(monkeypatch):
         ({"prior": "laplace", "method": "spectral"}, 'prior must be "gaussian" with method="spectral"'),
         ({"prior": "laplace", "method": "tap"}, 'prior must be "gaussian" with method="tap"'),
         ({"gamma": "large"}, "gamma must be a number: found 'large'"),
-        ({"gamma": -1}, "gamma must be a finite number from 0"),
-        ({"gamma": 0}, 'gamma must be "auto" or above 0: found 0'),
+        ({"gamma": -1}, 'gamma must be "auto" or from 1e-08 to 1e\\+08: found -1'),
+        ({"gamma": 0}, 'gamma must be "auto" or from 1e-08 to 1e\\+08: found 0'),
+        ({"gamma": 5e-324}, 'gamma must be "auto" or from 1e-08'),  # which was NaN
+        ({"gamma": 1e15}, 'gamma must be "auto" or from 1e-08'),  # whose couplings were all rounding errors
         ({"gamma": 0.5, "method": "exact"}, 'gamma must be "auto" with method="exact"'),
         ({"method": "exact"}, "n up to 16: found n = 30"),
     ],

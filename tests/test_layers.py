@@ -16,7 +16,7 @@ SOURCE = Path(bs.__file__).parent
 # Any row above may be imported, never a row below. In some rows, only modules to the left.
 ROWS = [
     ["exceptions", "types"],
-    ["texts", "_html", "arguments", "roots", "files", "threads"],
+    ["texts", "_html", "arguments", "roots", "files", "threads", "compiled"],
     [
         "_popcount",
         "packed",

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+from .compiled import compiled
 
 Words = NDArray[np.uint64]
 
@@ -86,7 +87,7 @@ def _differing(_: Any, words: Any, i: Any, j: Any, start: Any, stop: Any) -> Any
     return types.UniTuple(types.int64, _TALL * _WIDE)(words, i, j, start, stop), generate
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled()
 def _subtract_differences(words: Words, gram: NDArray[np.int32]) -> None:
     """Subtract from ``gram``, on both sides of the diagonal, twice the number of bits in which rows differ."""
     k, width = words.shape
@@ -104,7 +105,7 @@ def _subtract_differences(words: Words, gram: NDArray[np.int32]) -> None:
                                 gram[b, a] = gram[a, b]
 
 
-@numba.njit(nogil=True, cache=True)
+@compiled()
 def _transpose(words: Words, turned: Words) -> None:
     """Turn blocks of 64 x 64 bits: halves change places, then quarters, and so on (*Hacker's Delight*, 7-3)."""
     N, width = words.shape

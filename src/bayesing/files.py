@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import re
+import secrets
+import signal
+import stat
+import sys
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -14,21 +19,122 @@ from numpy.typing import NDArray
 
 from .exceptions import InputError, Setting
 
+_PREFIX = ".bayesing-"  # of the names of temporary files
+_TEMPORARY = re.compile(re.escape(_PREFIX) + "[0-9a-f]{16}")  # their whole names
+_unfinished: set[Path] = set()  # temporary files of this process
+
 
 @contextmanager
 def writing(path: str | os.PathLike[str], force: bool = False) -> Iterator[IO[bytes]]:
-    """A file that appears under ``path`` complete or not at all; an existing one is kept unless ``force``."""
+    """A file that appears under ``path`` complete or not at all; an existing one is kept unless ``force``.
+
+    What is written goes to a temporary file beside it, which is removed if anything goes wrong, SIGTERM included. One
+    whose process was killed is removed by the next that writes to the same folder. An existing file keeps its mode.
+    """
     check_output(path, force)
-    path = Path(os.path.realpath(path))  # a link stays a link, and its target is replaced
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".bayesing-")
+    target = Path(os.path.realpath(path))  # a link stays a link, and its target is replaced
+    _remove_leftovers(target.parent)
+    with _removed_on_sigterm(), _temporary(target.parent) as (handle, temporary):
+        try:
+            if force and target.exists():
+                os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
+            with os.fdopen(handle, "wb") as file:
+                yield file
+        except OSError as error:  # such as a full disk
+            error.filename = error.filename or os.fspath(path)
+            raise
+        try:
+            _move(temporary, target, force)
+        except FileExistsError as error:
+            raise _exists(path) from error
+
+
+@contextmanager
+def _temporary(folder: Path) -> Iterator[tuple[int, Path]]:
+    """A new file, with the mode of new files, open for writing; it is locked as long as this lasts, and then gone."""
+    while True:
+        temporary = folder / f"{_PREFIX}{secrets.token_hex(8)}"
+        _unfinished.add(temporary)
+        lock = None
+        try:
+            handle = os.open(
+                temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666
+            )
+            lock = _lock(handle)
+            if lock is not None and not os.fstat(lock).st_nlink:
+                os.close(handle)  # another process took it for left over before it was locked
+                continue
+            yield handle, temporary
+            return
+        finally:
+            temporary.unlink(missing_ok=True)
+            _unfinished.discard(temporary)
+            if lock is not None:
+                os.close(lock)
+
+
+def _move(temporary: Path, target: Path, force: bool) -> None:
+    """Give a file its name; FileExistsError if there is one of that name, unless ``force``."""
+    if force:
+        os.replace(temporary, target)
+        return
     try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
+        os.link(temporary, target)
+    except FileExistsError:
         raise
+    except OSError:  # a file system without links
+        if os.path.lexists(target):
+            raise FileExistsError from None
+        os.replace(temporary, target)
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove temporary files whose process ended without removing them: nobody holds their locks."""
+    for path in folder.glob(f"{_PREFIX}*"):
+        if not _TEMPORARY.fullmatch(path.name):
+            continue
+        with suppress(OSError):  # another's file, or gone by now
+            handle = os.open(path, os.O_WRONLY)
+            lock = _lock(handle, wait=False)
+            os.close(handle)
+            if lock is not None:
+                path.unlink()
+                os.close(lock)
+
+
+def _lock(handle: int, wait: bool = True) -> int | None:
+    """Lock an open file, until the descriptor that is returned is closed, too; None where that is not possible."""
+    if sys.platform == "win32":  # where a file that is open cannot be removed
+        return None
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        return None
+    return os.dup(handle)
+
+
+@contextmanager
+def _removed_on_sigterm() -> Iterator[None]:
+    """Remove temporary files before a SIGTERM ends the process; programs with a handler of their own keep it."""
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, _remove_and_end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _remove_and_end(*_: object) -> None:
+    for temporary in tuple(_unfinished):
+        with suppress(OSError):
+            temporary.unlink()
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.raise_signal(signal.SIGTERM)
 
 
 def check_output(path: str | os.PathLike[str], force: bool = False) -> None:
@@ -42,10 +148,14 @@ def check_output(path: str | os.PathLike[str], force: bool = False) -> None:
     if path.is_dir():
         raise InputError("expected the name of a file to write, found a directory.").at(path)
     if os.path.lexists(path) and not force:
-        sentence = "the file exists already. Choose another name, or overwrite it with "
-        raise InputError(sentence, Setting("force"), ".").at(path)
+        raise _exists(path)
     if not os.access(folder, os.W_OK):
         raise InputError(f"expected a directory that can be written to, found that {folder} cannot.").at(path)
+
+
+def _exists(path: str | os.PathLike[str]) -> InputError:
+    sentence = "the file exists already. Choose another name, or overwrite it with "
+    return InputError(sentence, Setting("force"), ".").at(path)
 
 
 def check_folder(path: str) -> None:
@@ -91,9 +201,3 @@ def numpy_errors() -> Iterator[None]:
             ) from error
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(f"expected a NumPy file, found one that is empty or damaged ({reason}).") from error
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -34,7 +34,10 @@ from .strength import Estimate, Method, Options
 from .texts import did_you_mean
 from .thinned import Thinned
 from .types import Array, Heard, Indices
-from .words import at_bound, distrust, on_order, regime
+from .words import at_bound, distrust, on_order, regime, unbounded
+
+LEAST_GAMMA = 1e-8  # couplings of variance gamma/n are then far below any error
+LARGEST_GAMMA = 1e8  # a prior so wide says nothing, and beyond, rounding errors do
 
 if TYPE_CHECKING:
     from .check import Check
@@ -75,6 +78,8 @@ class StrengthAnswer:
         found = (*self.estimate.warnings, *self.said)
         if self.estimate.bound:
             found += (BoundWarning(at_bound(self.estimate.bound, self.method.name)),)
+        elif self.estimate.unknown and not any(isinstance(each, BoundWarning) for each in found):
+            found += (BoundWarning(unbounded(self.estimate.unknown)),)
         if self.diagnosis.phase is Phase.EDGE:
             complete = not self.moments.missing
             able = [
@@ -386,9 +391,12 @@ def check_couplings(method: Any, prior: str, gamma: Any, n_hidden: Any = 0) -> f
             Setting("prior", prior),
             f", whose widths are inferred together: found {gamma!r}.",
         )
-    value = number("gamma", gamma, least=0)
-    if value == 0:
-        raise InputError('gamma must be "auto" or above 0: found 0, which leaves no couplings to infer.')
+    value = number("gamma", gamma)
+    if not LEAST_GAMMA <= value <= LARGEST_GAMMA:
+        raise InputError(
+            f'gamma must be "auto" or from {LEAST_GAMMA:g} to {LARGEST_GAMMA:g}: found {value:g}. Below, couplings '
+            "are as good as 0, and above, there is as good as no prior."
+        )
     return value
 
 

@@ -176,7 +176,8 @@ def field_error(
     by_couplings = disorder / n / response**2
     of_means = chi_lin / N + (1 - q) * (1 / moments.N_spin - 1 / N)
     by_samples = of_means / n * (1 / response - J0) ** 2
-    by_gamma = q * average(t * v) / average(v) * gamma_error  # at the measured M and q
+    slope = q * average(t * v) / average(v)  # of H in gamma, at the measured M and q
+    by_gamma = slope * gamma_error if slope else 0.0  # also where the error of gamma is infinite
     return math.sqrt(by_couplings + by_samples + by_gamma**2 + (moments.M * J0_error) ** 2)
 
 

@@ -43,6 +43,7 @@ _RUN = (
     "\r",
     "'",
 )  # first characters of cells that a spreadsheet runs, and our own mark
+_LONGEST_NUMBER = 64  # characters
 _ALIKE = 0.7  # share of characters in common, from which a text may be meant to be another
 
 
@@ -66,11 +67,14 @@ def code_of(text: str) -> int:
 
 
 def number_in(text: str) -> float | None:
-    """The number that a text stands for, with a decimal point or comma; None if it is no number."""
+    """The number that a text stands for, with a decimal point or comma; None if it is no number.
+
+    1,000 may be one or a thousand, and is neither.
+    """
     text = text.strip().strip('"').replace("\N{MINUS SIGN}", "-")
-    if not text.isascii() or "_" in text:  # which Python would allow
+    if len(text) > _LONGEST_NUMBER or not text.isascii() or "_" in text:  # which Python would allow
         return None
-    if re.fullmatch(r"[-+]?\d+,\d+", text):
+    if re.fullmatch(r"[-+]?\d+,(\d\d?|\d{4,})", text):
         text = text.replace(",", ".")
     try:
         return float(text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .diagnosis import Diagnosis, Phase, Quantity, Reason
 from .exceptions import DriftWarning, MemoryWarning, Setting
 from .order import Order
@@ -39,6 +41,14 @@ def at_bound(bound: float, method: str) -> str:
     return (
         f"gamma = {bound:.3g} is the largest that {method} tries, and too small. Columns that are nearly copies of "
         "each other have this effect."
+    )
+
+
+def unbounded(names: Sequence[str]) -> str:
+    """What it means that numbers are not finite."""
+    return (
+        f"The data say too little about {', '.join(names)}: found no finite number. Take more samples, or more spins "
+        "that vary."
     )
 
 

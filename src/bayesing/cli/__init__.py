@@ -6,6 +6,24 @@ is imported inside of the command that needs it, so that ``bayesing --help`` ans
 
 from __future__ import annotations
 
-from ._main import cli, main
+from typing import Any
+
+from ._process import process
 
 __all__ = ["cli", "main"]
+
+
+def main() -> None:
+    """Entry point: every error is one line and exit code 2, Ctrl-C is 130."""
+    with process():
+        from ._main import run
+
+        run()
+
+
+def __getattr__(name: str) -> Any:
+    if name != "cli":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from ._main import cli
+
+    return cli

@@ -1,8 +1,7 @@
-"""Errors as one sentence on standard error, with exit code 2; Ctrl-C is exit code 130."""
+"""Errors as one sentence on standard error, with exit code 2."""
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
@@ -13,9 +12,9 @@ import click
 
 from ..exceptions import BayesingWarning, InputError, Setting
 from ._output import echo
+from ._process import give_up_stdout, interrupted
 
 WRONG_INPUT = 2  # exit code, as of click and most Unix tools
-INTERRUPTED = 130  # exit code: 128 and the number of the signal, as shells have it
 
 
 @contextmanager
@@ -47,11 +46,10 @@ def plain_exit() -> Iterator[None]:
         name = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "bayesing"
         fail(f"{error.format_message()} See '{name} --help'.")
     except click.Abort:
-        click.echo("interrupted", err=True)
-        sys.exit(INTERRUPTED)
+        interrupted()
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter tries again to flush, and complains
-        fail(f"{error.filename or 'standard output'}: {error.strerror or error}.")
+        give_up_stdout()
+        fail(f"{error.filename or 'standard output'}: {error.strerror or error}.")  # our files have names
 
 
 def show(found: Iterable[Warning]) -> None:

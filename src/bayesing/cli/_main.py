@@ -1,4 +1,4 @@
-"""The group of all commands, and the entry point."""
+"""The group of all commands."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ for command in (compare, couplings, demo, fit, report, reproduce, simulate):
     cli.add_command(command)
 
 
-def main() -> None:
-    """Entry point: every error is one line and exit code 2, Ctrl-C is 130."""
+def run() -> None:
+    """Run the command that the command line asks for, and end."""
     with plain_exit():
         code = cli.main(standalone_mode=False, obj=sys.argv[1:])
         sys.stdout.flush()

@@ -59,11 +59,13 @@ class Progress:
         self.task = self.bar.add_task(self.step, total=None)
 
     def __enter__(self) -> Progress:
-        self.bar.start()
+        if self.on_terminal:
+            self.bar.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.bar.stop()
+        if self.on_terminal:  # or older versions of rich print an empty line
+            self.bar.stop()
 
     def plan(self, seconds: Mapping[str, float]) -> None:
         """Expected seconds of each step."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,8 +20,9 @@ from ..exceptions import InputError, Setting
 from ..files import numpy_errors
 from ..spins import check_shape
 from ._codes import Codes, TextCodes, codes_of_numbers
-from ._table import CHUNK, FIRST_ROWS, Chunk, Table, opened
+from ._table import CHUNK, FIRST_ROWS, Chunk, Table, check_width, opened
 
+_BLOCK_BYTES = 2**26  # of an array whose columns follow each other, at a time; and of a row
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
@@ -51,12 +54,18 @@ def array_table(path: Path, compression: str, name: str | None) -> Table:
 
 def _check(header: Header) -> None:
     check_shape(header.shape, 0, 1)
+    check_width(header.shape[1])
     dtype = header.dtype
     if dtype.kind == "c":
         raise InputError("expected ±1, 0/1 or yes/no, found complex numbers. Complex data not supported.")
     if dtype.kind not in "biufUS":
         raise InputError(
             f"expected ±1, 0/1 or yes/no, found an array of dtype {dtype}. Save a 2-D array of integers."
+        )
+    if not 0 < header.shape[1] * dtype.itemsize <= _BLOCK_BYTES:
+        raise InputError(
+            f"expected ±1, 0/1 or yes/no, found rows of {header.shape[1] * dtype.itemsize} bytes, for texts of up to "
+            f"{dtype.itemsize}. Save a 2-D array of integers."
         )
 
 
@@ -65,7 +74,7 @@ def _first_cells(file: BufferedIOBase, header: Header) -> list[Any]:
     rows, width = header.shape
     rows = min(rows, max(3, min(FIRST_ROWS, CHUNK // width)))
     cells = np.empty((rows, 1 if header.fortran_order else width), header.dtype)
-    _fill(file, _bytes_of(cells))
+    _fill(file, cells)
     return _column(cells, 0)
 
 
@@ -79,31 +88,55 @@ def _chunks(place: Place) -> Iterator[Chunk]:
 def _blocks(place: Place) -> Iterator[NDArray[Any]]:
     with _array(place) as (file, (shape, fortran_order, dtype)):
         rows, width = shape
-        step = max(1, CHUNK // width)
-        if fortran_order:  # whose rows are all over the file
-            whole = _whole(place)
-            for start in range(0, rows, step):
-                yield whole[start : start + step]
+        if fortran_order:
+            yield from _blocks_of_columns(place, rows, width, dtype)
             return
+        step = max(1, min(CHUNK // width, _BLOCK_BYTES // (width * dtype.itemsize)))
         buffer = np.empty((min(step, rows), width), dtype)
         for start in range(0, rows, step):
             block = buffer[: rows - start]
-            _fill(file, _bytes_of(block))
+            _fill(file, block)
             yield block
         with numpy_errors():
             file.read(1)  # what is compressed may be found to be damaged at its end
 
 
-def _whole(place: Place) -> NDArray[Any]:
-    """A map of the file where that is possible."""
+def _blocks_of_columns(place: Place, rows: int, width: int, dtype: np.dtype[Any]) -> Iterator[NDArray[Any]]:
+    """Some rows at a time of an array whose columns follow each other: its file is gone through for each block."""
+    step = max(1, _BLOCK_BYTES // (width * dtype.itemsize))
+    for start in range(0, rows, step):
+        block = np.empty((min(step, rows - start), width), dtype, order="F")
+        with _array(place) as (file, _):
+            at = 0
+            for j in range(width):
+                to = (j * rows + start) * dtype.itemsize
+                _forward(file, to - at)
+                _fill(file, block[:, j])
+                at = to + len(block) * dtype.itemsize
+            _forward(file, (rows - start - len(block)) * dtype.itemsize)
+            with numpy_errors():
+                file.read(1)
+        part = max(1, CHUNK // width)
+        for first in range(0, len(block), part):
+            yield block[first : first + part]
+
+
+def _forward(file: BufferedIOBase, size: int) -> None:
+    """Go past so many bytes."""
     with numpy_errors():
-        if place.name is None and not place.compression and not zipfile.is_zipfile(place.path):
-            return cast(NDArray[Any], np.load(place.path, mmap_mode="r", allow_pickle=False))
-        with _content(place) as file:
-            return npy.read_array(file, allow_pickle=False)
+        if file.seekable():
+            file.seek(size, os.SEEK_CUR)
+            return
+        while size > 0:
+            done = len(file.read(min(size, _BLOCK_BYTES)))
+            if not done:
+                raise ValueError("its end is missing")
+            size -= done
 
 
-def _fill(file: BufferedIOBase, view: memoryview) -> None:
+def _fill(file: BufferedIOBase, block: NDArray[Any]) -> None:
+    """Read an array, whose items follow each other, from where the file stands."""
+    view = block.reshape(-1).view(np.uint8).data
     while view:
         with numpy_errors():
             done = file.readinto(view)
@@ -112,18 +145,27 @@ def _fill(file: BufferedIOBase, view: memoryview) -> None:
         view = view[done:]
 
 
-def _bytes_of(block: NDArray[Any]) -> memoryview:
-    return block.reshape(-1).view(np.uint8).data
-
-
 def _codes_of_texts(block: NDArray[Any], texts: TextCodes) -> Codes:
-    cells = np.char.decode(block, "utf-8", "replace") if block.dtype.kind == "S" else block
-    codes = bytes(map(texts.__getitem__, cells.ravel().tolist()))
+    codes = bytes(map(texts.__getitem__, _texts(block.reshape(-1))))
     return np.array(bytearray(codes), np.uint8).view(np.int8).reshape(block.shape)
 
 
 def _column(block: NDArray[Any], j: int) -> list[Any]:
-    return cast(list[Any], block[:, j].tolist())
+    cells = block[:, j]
+    return _texts(cells) if cells.dtype.kind == "U" else cast(list[Any], cells.tolist())
+
+
+def _texts(cells: NDArray[Any]) -> list[str]:
+    """Texts of a row or a column. Damaged ones may hold numbers that are no characters, on which NumPy fails."""
+    if cells.dtype.kind == "S":
+        return [cell.decode("utf-8", "replace") for cell in cells.tolist()]
+    numbers = np.ascontiguousarray(cells).view(f"{cells.dtype.byteorder}u4")
+    if numbers.size and numbers.max() > sys.maxunicode:
+        numbers = np.where(numbers > sys.maxunicode, ord("\N{REPLACEMENT CHARACTER}"), numbers).astype(
+            np.uint32
+        )
+        cells = numbers.view(f"U{cells.dtype.itemsize // 4}")
+    return cast(list[str], cells.tolist())
 
 
 @contextmanager

@@ -28,6 +28,7 @@ CodeFlags = NDArray[np.uint16]  # which codes occur in each column: bit c + 1 fo
 FALSE = 6  # code of False in a column of type bool, as of the word; that of True follows
 
 _MOST_SPELLINGS = 64  # ways to write values, with each of which every cell is compared
+_MOST_TEXTS = 2**12  # ways to write values that are remembered
 _WIDE_ROW = 512  # cells: beyond that the cost of a row is that of its cells
 _BLOCK_CELLS = 2**16  # cells looked at at a time: as uint16 or float64 they stay in cache
 
@@ -60,7 +61,7 @@ class TextCodes(dict[str, int]):
 
     def __missing__(self, text: str) -> int:
         code = code_of(text) & 0xFF
-        if code != OTHER:  # of which there may be any number
+        if code != OTHER and len(self) < _MOST_TEXTS:  # of others there may be any number
             self[text] = code
         return code
 

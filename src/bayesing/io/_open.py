@@ -63,6 +63,10 @@ def naming(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror or error}).").at(path) from error
+    except MemoryError as error:
+        raise InputError("does not fit into memory. Leave out columns, or read it in batches.").at(
+            path
+        ) from error
     except InputError as error:
         raise error.at(path) from error.__cause__
     except ValueError as error:

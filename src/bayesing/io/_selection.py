@@ -64,7 +64,7 @@ def select(table: Table, drop_columns: str | Sequence[str | int] = ()) -> Select
     if isinstance(drop_columns, str):
         drop_columns = next(csv.reader([drop_columns], skipinitialspace=True))
     dropped = {j for name in drop_columns for j in numbers_of(table, str(name).strip())}
-    notes, counted = [], None
+    notes, counted = [*table.notes], None
     for j in sorted(set(table.index) - dropped):
         notes.append(f"{table.column(j)} is an index of pandas and left out.")
         dropped.add(j)

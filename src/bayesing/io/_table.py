@@ -18,6 +18,7 @@ from ._codes import Codes
 
 CHUNK = 2**18  # cells, or bytes of text, at a time: what is made of them stays in cache
 FIRST_ROWS = 20  # rows in which it shows whether the first column counts them
+MOST_COLUMNS = 10**6  # far beyond what can be fitted, and little enough to look at one by one
 COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 _SHOWN = 40  # characters of a cell or name that an error shows
 INSTALL = "pip install 'bayesing[data]'"
@@ -46,6 +47,10 @@ class Table:
     chunks: Callable[[], Iterator[Chunk]]
     index: tuple[int, ...] = ()
     header: bool = False
+    notes: tuple[str, ...] = ()  # on what was taken for granted
+
+    def __post_init__(self) -> None:
+        check_width(self.width)
 
     def place(self, row: int, column: int) -> str:
         """Where a cell is, in words."""
@@ -56,6 +61,15 @@ class Table:
     def column(self, j: int) -> str:
         """Which column, in words."""
         return f"column {j + 1}" + (f" ({short(self.names[j])})" if self.names and self.names[j] else "")
+
+
+def check_width(width: int) -> None:
+    """Raise an InputError if there are too many columns."""
+    if width > MOST_COLUMNS:
+        raise InputError(
+            f"expected at most {MOST_COLUMNS:,} columns, found more. Rows are samples, columns are spins; transpose "
+            "the data if they are the other way round."
+        )
 
 
 def split_extension(path: Path) -> tuple[str, str]:

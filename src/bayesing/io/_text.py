@@ -8,6 +8,7 @@ comments, blank lines, quotes around delimiters) is taken line by line. Both giv
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -17,8 +18,11 @@ from numpy.typing import NDArray
 
 from ..exceptions import InputError
 from ._codes import Codes, TextCodes
-from ._layout import BOM, Layout, cells_of, decode, is_content, layout_of
+from ._layout import Layout, cells_of, decode, is_content, layout_of
+from ._lines import whole_lines
 from ._table import CHUNK, Chunk, Table, opened
+
+_QUOTED = re.compile(' *"[^"]*" *')  # all of a cell between two quotes
 
 
 def text_table(path: Path, compression: str, default: str) -> Table:
@@ -26,23 +30,17 @@ def text_table(path: Path, compression: str, default: str) -> Table:
     layout = layout_of(path, compression, default)
     chunks = partial(_chunks, path, compression, layout)
     header = layout.names is not None
-    return Table(path, layout.width, layout.names, layout.n_rows, layout.first, chunks, header=header)
+    return Table(
+        path, layout.width, layout.names, layout.n_rows, layout.first, chunks, (), header, layout.notes
+    )
 
 
 def _chunks(path: Path, compression: str, layout: Layout) -> Iterator[Chunk]:
     texts = TextCodes()
     row, skip = 0, layout.skip
     with opened(path, compression) as (file, _):
-        while block := file.read(CHUNK):
-            block += file.readline()
-            if row == 0:
-                block = block.removeprefix(BOM)
-            if b"\r" in block:
-                block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-            if not block.endswith(b"\n"):
-                block += b"\n"
-            while skip and block:
-                skip, block = skip - 1, block.partition(b"\n")[2]
+        for block in whole_lines(file, CHUNK):
+            block, skip = block[skip:], max(skip - len(block), 0)
             if not block:
                 continue
             codes = _fast(block, layout, texts)
@@ -76,10 +74,12 @@ def _fast(block: bytes, layout: Layout, texts: TextCodes) -> Codes | None:
         keys, width = keys.reshape(rows, width)[:, :-1].ravel(), width - 1
     if width != layout.width:
         return None
-    return _lookup(keys, texts).reshape(rows, width)
+    codes = _lookup(keys, layout.delimiter, texts)
+    return None if codes is None else codes.reshape(rows, width)
 
 
-def _lookup(keys: NDArray[np.uint64], texts: TextCodes) -> Codes:
+def _lookup(keys: NDArray[np.uint64], delimiter: str, texts: TextCodes) -> Codes | None:
+    """Codes of cells of up to 8 bytes; None if one of them is not one cell for certain."""
     unknown = -2
     codes = np.full(len(keys), unknown, np.int8)
     for cell, code in texts.encoded.items():
@@ -87,9 +87,22 @@ def _lookup(keys: NDArray[np.uint64], texts: TextCodes) -> Codes:
     rest = np.flatnonzero(codes == unknown)
     if len(rest):
         spellings, which = np.unique(keys[rest], return_inverse=True)
-        cells = (int(key).to_bytes(8, "little").rstrip(b"\0") for key in spellings)
+        cells = [int(key).to_bytes(8, "little").rstrip(b"\0") for key in spellings]
+        if not all(_is_one_cell(cell, delimiter) for cell in cells):
+            return None
         codes[rest] = np.array([texts.of_bytes(cell) for cell in cells], np.int8)[which]
     return codes
+
+
+def _is_one_cell(cell: bytes, delimiter: str) -> bool:
+    """Whether bytes between delimiters are a cell: not if a quote is open, or some other white space in them."""
+    try:
+        text = cell.decode()
+    except UnicodeDecodeError:
+        return False
+    if '"' in text and not _QUOTED.fullmatch(text):
+        return False
+    return delimiter != " " or text.split() == [text]
 
 
 def _slow(block: bytes, layout: Layout, texts: TextCodes, row: int) -> Codes:

@@ -31,8 +31,8 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from numba import njit
 
+from ..compiled import compiled
 from ..sampling._gibbs import GROUP, Chains, Single, draw, exact_exponents, generator_states, sweep
 from ..threads import Run
 from ..types import Array, Indices
@@ -76,7 +76,7 @@ class Group:
     def advance(self, sweeps: int) -> None:
         """Some sweeps, with turns and exchanges after each."""
         ladder = self.at, self.slots, self.starts, self.betas, self.rejections, self.attempts
-        _advance(*self.chains.arrays, self.beta, *ladder, self.sweeps, sweeps)  # type: ignore[call-arg]
+        _advance(*self.chains.arrays, self.beta, *ladder, self.sweeps, sweeps)
         self.sweeps += sweeps
 
     def collect(self, times: int, thin: int, burn: int) -> tuple[Single, Array]:
@@ -123,7 +123,7 @@ class Group:
             self.beta.fill(betas[-1])
             for _ in range(sweeps):
                 chains.sweep(self.beta)
-                _turn(*chains.arrays, self.beta)  # type: ignore[call-arg]
+                _turn(*chains.arrays, self.beta)
             left.append(chains.spins[:, self.top])
         every = max(1, math.ceil((len(betas) - 1) / lower))  # a level needs a chain
         chosen = range(0, len(betas) - 1, every)
@@ -222,7 +222,7 @@ def _longest_step(exponents: Array, most: float) -> float:
     return max(low, min(_SHORTEST, most))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _advance(  # type: ignore[no-untyped-def]
     couplings, fields, base, spins, states, exponents, room, beta,
     at, slots, starts, betas, rejections, attempts, before, sweeps,
@@ -241,7 +241,7 @@ def _advance(  # type: ignore[no-untyped-def]
         _exchange(at, starts, betas, exponents, uniforms, count % 2, rejections, attempts)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _gather(spins, chosen, out, t):  # type: ignore[no-untyped-def]
     """Copy some chains into ``out[:, t]``."""
     for i in range(len(spins)):
@@ -249,7 +249,7 @@ def _gather(spins, chosen, out, t):  # type: ignore[no-untyped-def]
             out[i, t, k] = spins[i, chosen[k]]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _turn(couplings, fields, base, spins, states, exponents, room, beta):  # type: ignore[no-untyped-def]
     """Try to turn all spins of every chain."""
     part, uniforms = np.dot(fields, spins), room[1, :1]
@@ -263,7 +263,7 @@ def _turn(couplings, fields, base, spins, states, exponents, room, beta):  # typ
             exponents[c] -= 2 * part[c]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _exchange(at, starts, betas, exponents, uniforms, parity, rejections, attempts):  # type: ignore[no-untyped-def]
     """Try to exchange chains of every other pair of neighbouring levels, each of the smaller with one of the larger.
 

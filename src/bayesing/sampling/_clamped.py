@@ -18,9 +18,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..compiled import compiled
 from ..types import Integers
 
 
@@ -36,7 +36,7 @@ def cells_of(spins: NDArray[np.generic]) -> tuple[Integers, Integers]:
     return starts.astype(np.int64), cells.astype(np.int64)
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@compiled(fastmath=True)
 def sweep(spins, couplings, fields, starts, cells, uniforms):  # type: ignore[no-untyped-def]
     """Draw the missing ``cells`` of every row in turn, given all others; changes ``spins`` in place."""
     for row in range(len(starts) - 1):
@@ -49,7 +49,7 @@ def sweep(spins, couplings, fields, starts, cells, uniforms):  # type: ignore[no
             s[i] = 1.0 if uniforms[place] < math.tanh(field) else -1.0
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _small_model(row, couplings, fields, cells):  # type: ignore[no-untyped-def]
     """The exponent of what is there, and fields and couplings of what is missing (0 in ``row``)."""
     local = couplings @ row
@@ -65,7 +65,7 @@ def _small_model(row, couplings, fields, cells):  # type: ignore[no-untyped-def]
     return shown, f, J
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def go_through(row, couplings, fields, cells, up):  # type: ignore[no-untyped-def]
     """ln of the sum over all states of the missing ``cells``; ``up`` becomes the probability of +1 of each."""
     shown, f, J = _small_model(row, couplings, fields, cells)
@@ -102,7 +102,7 @@ def go_through(row, couplings, fields, cells, up):  # type: ignore[no-untyped-de
     return shown + largest + math.log(total)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def go_through_rows(spins, couplings, fields, starts, cells, most, up):  # type: ignore[no-untyped-def]
     """The same of every row with at most so many missing cells; others have 0."""
     found = np.zeros(len(spins))
@@ -114,7 +114,7 @@ def go_through_rows(spins, couplings, fields, starts, cells, most, up):  # type:
     return found
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def anneal(row, couplings, fields, cells, betas, uniforms, up):  # type: ignore[no-untyped-def]
     """The same by chains, ``uniforms`` (chains, betas, cells) in [0, 1), and the variance of the logarithm."""
     shown, f, J = _small_model(row, couplings, fields, cells)

@@ -28,10 +28,11 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.linalg.cython_blas  # noqa: F401  matrix products of kernels, to be limited with the others
 from joblib import Parallel, cpu_count, delayed, effective_n_jobs
-from numba import float32, int32, njit, uint32
+from numba import float32, int32, uint32
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from ..compiled import compiled
 from ..ising import IsingModel
 
 Single = NDArray[np.float32]
@@ -76,7 +77,7 @@ class Chains:
 
     def sweep(self, beta: Single) -> None:
         """Draw every spin of every chain once, in turn, at inverse temperature ``beta`` (chains)."""
-        sweep(*self.arrays, beta)  # type: ignore[call-arg]
+        sweep(*self.arrays, beta)
 
     def exact_exponents(self) -> NDArray[np.float64]:
         """sum_i (h_i - a_i) S_i + sum_{i<j} J_ij S_i S_j of every chain. ``exponents`` follows it sweep by sweep."""
@@ -144,7 +145,7 @@ def generator_states(n_chains: int, rng: np.random.Generator) -> NDArray[np.uint
     return np.ascontiguousarray(rng.integers(0, 2**32, (n_chains, 4), dtype=np.uint32).T)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def draw(states, out):  # type: ignore[no-untyped-def]
     """Fill ``out`` with uniform numbers in [-1, 1), in steps of 2^-23, and advance ``states`` (xoshiro128++).
 
@@ -168,7 +169,7 @@ def draw(states, out):  # type: ignore[no-untyped-def]
             row[c] = float32(int32(bits >> 8)) * float32(2.0**-23) - float32(1)
 
 
-@njit(cache=True, nogil=True, inline="always", fastmath={"contract"}, error_model="numpy")
+@compiled(inline="always", fastmath={"contract"}, error_model="numpy")
 def _tanh(x):  # type: ignore[no-untyped-def]
     """tanh in float32, within 4e-7: a rational function, which unlike exp the compiler can vectorise.
 
@@ -188,7 +189,7 @@ def _tanh(x):  # type: ignore[no-untyped-def]
     return float32(1) if x > float32(7.9) else float32(-1) if x < float32(-7.9) else inside
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")
+@compiled(fastmath={"contract"}, error_model="numpy")
 def update(spins, local, couplings, fields, base, beta, uniforms, exponents):  # type: ignore[no-untyped-def]
     """Draw the spins of one block in turn; changes ``spins``, ``local`` and ``exponents`` in place.
 
@@ -227,7 +228,7 @@ def update(spins, local, couplings, fields, base, beta, uniforms, exponents):  #
         exponents[c] += gain[c]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def sweep(couplings, fields, base, spins, states, exponents, room, beta):  # type: ignore[no-untyped-def]
     """Draw every spin of every chain once; changes ``spins``, ``states``, ``exponents`` and ``room`` in place."""
     n = len(fields)
@@ -248,7 +249,7 @@ def sweep(couplings, fields, base, spins, states, exponents, room, beta):  # typ
         )
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def exact_exponents(couplings, fields, spins, out, room):  # type: ignore[no-untyped-def]
     """Write sum_i f_i S_i + sum_{i<j} J_ij S_i S_j of every chain into ``out``; changes ``room``, too."""
     n = len(fields)

@@ -63,6 +63,12 @@ class Estimate:
         return math.sqrt(self.gamma)
 
     @property
+    def unknown(self) -> tuple[str, ...]:
+        """Names of the numbers that are not finite."""
+        names = ("gamma", "gamma_error", "H", "H_error", "J0", "J0_error")
+        return tuple(name for name in names if not math.isfinite(getattr(self, name)))
+
+    @property
     def J_error(self) -> float:
         """Standard error of J: half the length of the image of that of gamma, so that it stays finite at 0."""
         if math.isinf(self.gamma_error):

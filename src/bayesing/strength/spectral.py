@@ -209,6 +209,8 @@ def fit_spectral(stats: SpinStatistics, without_mean: bool = False) -> SpectralF
     g = math.exp(peak)
     near = (0.5 / nu, 1 / nu) if zero else (g * 0.99, g * 1.01)
     slope = (excess(math.log(near[1])) / near[1] - excess(math.log(near[0])) / near[0]) / (near[1] - near[0])
+    if zero:  # the information of few pairs scatters: not below a quarter of that of independent spins
+        slope = min(slope, -n * (n - 1) / 4 * (nu / n) ** 2 / 4)
     return SpectralFit(
         gamma=0.0 if zero else g * scale,
         gamma_error=scale / math.sqrt(-slope) if slope < 0 else math.inf,

@@ -1,0 +1,58 @@
+"""What surrounds a process: Ctrl-C, which is exit code 130, and standard streams that may be closed.
+
+Nothing that takes time to import is needed here, so that Ctrl-C is heard from the beginning.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+INTERRUPTED = 130  # exit code: 128 and the number of the signal, as shells have it
+
+
+@contextmanager
+def process() -> Iterator[None]:
+    """Run a program: the first Ctrl-C unwinds it, and one that comes later, or at its end, ends it at once."""
+
+    def interrupt(*_: object) -> NoReturn:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        raise KeyboardInterrupt
+
+    if (
+        signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+    ):  # which shells set for what is in the background
+        signal.signal(signal.SIGINT, interrupt)
+    try:
+        _open_streams()
+        yield
+    except KeyboardInterrupt:
+        interrupted()
+    finally:
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def interrupted() -> NoReturn:
+    """Say so, and end."""
+    print("interrupted", file=sys.stderr)
+    sys.exit(INTERRUPTED)
+
+
+def _open_streams() -> None:
+    """Standard streams that are closed lead nowhere; or the next file to be opened would take their place."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            os.set_inheritable(
+                os.open(os.devnull, os.O_RDWR), True
+            )  # it takes the lowest number that is free
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
+def give_up_stdout() -> None:
+    """Let standard output lead nowhere, or the interpreter tries once more to write what could not be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
