@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -149,6 +150,26 @@ def test_the_determinant_of_the_curvature(monkeypatch):
     monkeypatch.setattr(causes_evidence, "_SAMPLES", 1)
     few = [causes_evidence._log_det(causes, precisions, seed, in_turn)[0] for seed in SEED.spawn(30)]
     assert np.mean(few) == pytest.approx(expected, abs=1.8) and np.std(few) > 0.5
+
+
+def test_the_curvature_of_a_machine_that_ran_away(monkeypatch):
+    """All spins are up in its samples, and down in the data: the same as in double precision, and positive."""
+    n, A, N = 30, 8192, 10_000
+    spins = np.where(np.random.default_rng(0).random((n, A)) < 0.98, 1, -1).astype(np.float32)
+    drawn = SimpleNamespace(size=A, collect=lambda times, thin, first: [(spins.copy(), None)])
+    monkeypatch.setattr(causes_evidence, "_settled", lambda *model: drawn)
+    data = Data(N, np.full(n, -0.97), np.eye(n))
+    causes = Causes(
+        Mode(np.zeros((n, n)), np.zeros(n), 0.5, None, 0, False), data, np.empty(0), np.empty(0), 0
+    )
+    z = spins.astype(float) - data.d[:, None]
+    features = np.vstack([z[data.pairs[0]] * z[data.pairs[1]], z])
+    precisions = np.append(np.full(n * (n - 1) // 2, 40.0), np.ones(n))
+    H = N * np.cov(features, ddof=0) + np.diag(precisions)
+    used = len(H) - precisions @ np.diag(np.linalg.inv(H))
+    expected = np.linalg.slogdet(H)[1] + used * (used + 1) / (2 * A)
+    found, _ = causes_evidence._log_det(causes, precisions, SEED, in_turn)
+    assert found == pytest.approx(expected, abs=0.02)
 
 
 def test_the_gain_of_a_unit(fits, monkeypatch):

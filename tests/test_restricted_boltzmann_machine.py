@@ -101,7 +101,10 @@ def test_no_units_are_independent_spins():
 
 def test_more_units_than_spins_and_constant_spins():
     few = np.column_stack([X[:200, :3], np.ones(200)])
-    rbm = bs.RestrictedBoltzmannMachine(5).fit(few)
+    with pytest.warns(
+        bs.BayesingWarning, match=r'more hidden units than spins .*, 5 and 4\. .*n_hidden="auto"\.$'
+    ):
+        rbm = bs.RestrictedBoltzmannMachine(5).fit(few)
     assert rbm.hidden_couplings_.shape == (4, 5)
     # A constant spin: the weights are held by their prior alone.
     assert np.abs(rbm.hidden_couplings_[3]).max() < 0.2 and rbm.fields_[3] > 1.5
@@ -109,8 +112,9 @@ def test_more_units_than_spins_and_constant_spins():
 
 @pytest.mark.parametrize("n_hidden", [-1, 2.5, "many", None, [3]])
 def test_wrong_numbers_of_units(n_hidden):
-    with pytest.raises(bs.InputError, match=r'whole number that is not negative, or "auto": found n_hidden='):
-        bs.RestrictedBoltzmannMachine(n_hidden).fit(X)
+    for machine in (bs.RestrictedBoltzmannMachine(n_hidden), bs.BoltzmannMachine(n_hidden=n_hidden)):
+        with pytest.raises(bs.InputError, match=r'whole number .* not negative, or "auto": found n_hidden='):
+            machine.fit(X)
 
 
 def test_wrong_data(rbm):

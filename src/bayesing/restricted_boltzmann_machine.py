@@ -10,8 +10,8 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ._estimator import SpinEstimator, show
-from .arguments import Seed, count, seed_sequence
-from .exceptions import InputError, Setting
+from .arguments import Seed, count, hidden_units, seed_sequence
+from .exceptions import BayesingWarning, InputError, Setting
 from .learning.restricted_size import MOST_UNITS, RestrictedAnswer, fit_best_size, fit_size
 from .restricted import RestrictedModel
 from .sampling.restricted import draw_restricted
@@ -99,7 +99,7 @@ class RestrictedBoltzmannMachine(TransformerMixin, SpinEstimator):
 
         ``progress`` is called with how much is done and of how much.
         """
-        size = _check_size(self.n_hidden)
+        size = hidden_units(self.n_hidden)
         data = _complete(SpinStatistics.of(X))
         data.check_variation()
         seed = int(seed_sequence(self.random_state).generate_state(1)[0])
@@ -113,8 +113,10 @@ class RestrictedBoltzmannMachine(TransformerMixin, SpinEstimator):
         else:
             answer = fit_size(data, size, seed, progress)
         self._answer = answer
-        self._remember(X, data)
-        show(answer.warnings)
+        said = self._remember(X, data)
+        if size is not None and size > data.n:
+            said += (_many_units(size, data.n),)
+        show((*said, *answer.warnings))
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -247,16 +249,14 @@ class RestrictedBoltzmannMachine(TransformerMixin, SpinEstimator):
         return found
 
 
-def _check_size(n_hidden: Any) -> int | None:
-    """The number of hidden units, or None for "auto"."""
-    if isinstance(n_hidden, str) and n_hidden == "auto":
-        return None
-    try:
-        return count("n_hidden", n_hidden, 0)
-    except ValueError as error:
-        raise InputError(
-            f'n_hidden must be a whole number that is not negative, or "auto": found n_hidden={n_hidden!r}.'
-        ) from error
+def _many_units(k: int, n: int) -> BayesingWarning:
+    """What is said where there are more hidden units than spins."""
+    return BayesingWarning(
+        f"There are more hidden units than spins (columns), {k} and {n}. They may describe the data well, but they "
+        "are not causes that the data can tell apart; units without use have a gamma_ near 0. To find causes, take ",
+        Setting("n_hidden", "auto"),
+        ".",
+    )
 
 
 def _complete(data: SpinStatistics) -> SpinStatistics:
