@@ -56,6 +56,7 @@ LEARNING = [
     "mode",
     "errors",
     "certificate",
+    "restricted_missing",
     "restricted",
     "restricted_evidence",
     "restricted_chains",

@@ -124,8 +124,6 @@ def test_wrong_data(rbm):
         bs.RestrictedBoltzmannMachine(1).fit(np.ones((5, 3)))
     with pytest.raises(bs.InputError, match="rows themselves are needed"):
         bs.RestrictedBoltzmannMachine(1).fit(stats(X).without_rows())
-    with pytest.raises(bs.InputError, match=r"cannot use rows with missing cells: found \d+ of .*n_hidden=1"):
-        bs.RestrictedBoltzmannMachine(1).fit(np.where(X == 1, 1.0, np.nan))
     with pytest.raises(ValueError, match="expecting 12 features"):
         rbm.transform(X[:, :4])
     with pytest.raises(NotFittedError):
@@ -144,21 +142,25 @@ def test_clone_pickle_and_pipelines(rbm):
     assert pipe.fit_transform(frame).columns.tolist() == ["hidden0"]
 
 
+WITH_NAN = {"ensure_all_finite": "allow-nan"}
+
+
 class Binarised(bs.RestrictedBoltzmannMachine):
     """Spins by comparison with the median of each column, so that the checks' random numbers are welcome."""
 
     def _spins(self, X, **kwargs):
-        table = validate_data(self, X, **kwargs)
-        return table > np.median(table, axis=0)
+        table = validate_data(self, X, **WITH_NAN, **kwargs)
+        return np.where(np.isnan(table), np.nan, table > np.nanmedian(table, axis=0))
 
     def fit(self, X, y=None):
         super().fit(self._spins(X, ensure_min_samples=2, ensure_min_features=2))
-        validate_data(self, X)  # the names of the columns, which the comparison dropped
+        validate_data(self, X, **WITH_NAN)  # the names of the columns, which the comparison dropped
         return self
 
     def _again(self, method, X):
         check_is_fitted(self)
-        spins = validate_data(self, X, reset=False) > 0
+        table = validate_data(self, X, reset=False, **WITH_NAN)
+        spins = np.where(np.isnan(table), np.nan, table > 0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of names that the comparison dropped
             return method(spins)
@@ -168,6 +170,9 @@ class Binarised(bs.RestrictedBoltzmannMachine):
 
     def score_samples(self, X):
         return self._again(super().score_samples, X)
+
+    def score(self, X, y=None):
+        return self._again(super().score, X)
 
 
 @pytest.mark.filterwarnings("ignore::bayesing.BayesingWarning")

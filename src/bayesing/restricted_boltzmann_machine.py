@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +16,12 @@ from .exceptions import BayesingWarning, InputError, Setting
 from .learning.restricted_size import MOST_UNITS, RestrictedAnswer, fit_best_size, fit_size
 from .restricted import RestrictedModel
 from .sampling.restricted import draw_restricted
+from .sampling.restricted_missing import MOST_UNITS as MOST_SUMMED
+from .sampling.restricted_missing import hidden_means_shown, log_weights_shown
 from .statistics import SpinStatistics
 from .types import Array, Heard, Spins
+
+OfRows = Callable[[RestrictedModel, Spins], Array]
 
 _MOST_A_SPIN = 10  # hidden units: more than any data tell
 
@@ -36,7 +41,8 @@ class RestrictedBoltzmannMachine(TransformerMixin, SpinEstimator):
     Each hidden unit is a spin that is coupled to all visible ones. The prior of its weights has a variance gamma/n
     that is inferred from the same data, and so is the number of units, if asked: there is nothing to
     cross-validate. Up to 12 hidden units the likelihood is exact, as are samples and ln Z up to 20. More are
-    learned by Markov chains. Rows are taken to be independent samples.
+    learned by Markov chains. Rows are taken to be independent samples. Up to 12 hidden units cells may be missing
+    (NaN), at random given those that are there.
 
     Parameters
     ----------
@@ -100,8 +106,9 @@ class RestrictedBoltzmannMachine(TransformerMixin, SpinEstimator):
         ``progress`` is called with how much is done and of how much.
         """
         size = hidden_units(self.n_hidden)
-        data = _complete(SpinStatistics.of(X))
+        data = SpinStatistics.of(X)
         data.check_variation()
+        _check_gaps(data, size or 0)
         seed = int(seed_sequence(self.random_state).generate_state(1)[0])
         if size is None:
             answer = fit_best_size(data, seed, progress)
@@ -119,28 +126,43 @@ class RestrictedBoltzmannMachine(TransformerMixin, SpinEstimator):
         show((*said, *answer.warnings))
         return self
 
-    def __sklearn_tags__(self) -> Any:
-        """What scikit-learn is told: no NaN, please."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = False
-        return tags
-
     def transform(self, X: ArrayLike | SpinStatistics) -> Array:
         """Mean of each hidden unit given the spins of each sample, from -1 to 1, (N, k)."""
-        return self.model_.hidden_means(_complete(self._meet_again(X)).spins())
+        return self._of_rows(X, True, RestrictedModel.hidden_means, hidden_means_shown)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the columns that ``transform`` makes: hidden0, hidden1, ..."""
         return np.array([f"hidden{a}" for a in range(self._fitted.model.n_hidden)], dtype=object)
 
     def score_samples(self, X: ArrayLike | SpinStatistics) -> Array:
-        """ln P of each sample, in nats."""
-        spins = _complete(self._meet_again(X)).spins()
-        return np.asarray(self.model_.log_weights(spins) - self.log_partition_)
+        """ln P of each sample, in nats; of the cells that are there, where some are missing."""
+        return self._log_likelihood(X, True)
 
     def score(self, X: ArrayLike | SpinStatistics, y: Any = None) -> float:
-        """Mean of ln P over the samples, in nats; its error is ``log_partition_error_`` where ln Z has one."""
-        return float(self.score_samples(X).mean())
+        """Mean of ln P over the samples, in nats; its error is ``log_partition_error_`` where ln Z has one.
+
+        Samples in which all cells are missing do not count.
+        """
+        return float(self._log_likelihood(X, False).mean())
+
+    def _log_likelihood(self, X: Any, keep_empty: bool) -> Array:
+        weights = self._of_rows(X, keep_empty, RestrictedModel.log_weights, log_weights_shown)
+        return np.asarray(weights - self.log_partition_)
+
+    def _of_rows(self, X: Any, keep_empty: bool, complete: OfRows, shown: OfRows) -> Array:
+        """A function of complete rows, and another one of those with missing cells."""
+        data, model = self._meet_again(X, keep_empty), self.model_
+        spins = data.spins()
+        if not data.missing:
+            return complete(model, spins)
+        _check_gaps(data, model.n_hidden)
+        gaps = (spins == 0).any(axis=1)
+        found = shown(model, spins[gaps])
+        values = np.empty((len(spins), *found.shape[1:]))
+        values[gaps] = found
+        if not gaps.all():
+            values[~gaps] = complete(model, spins[~gaps])
+        return values
 
     def sample(self, n_samples: int, seed: Seed = None) -> Spins:
         """Spins drawn from the fitted model, int8 (n_samples, n); exact and independent up to 20 hidden units."""
@@ -259,13 +281,12 @@ def _many_units(k: int, n: int) -> BayesingWarning:
     )
 
 
-def _complete(data: SpinStatistics) -> SpinStatistics:
-    """The data themselves, or an error where cells are missing."""
-    if data.missing:
+def _check_gaps(data: SpinStatistics, k: int) -> None:
+    """An error where cells are missing, and hidden states are too many to go through."""
+    if data.missing and k > MOST_SUMMED:
         raise InputError(
-            f"RestrictedBoltzmannMachine cannot use rows with missing cells: found {data.missing} of {data.N} x "
-            f"{data.n}. BoltzmannMachine can, with ",
-            Setting("n_hidden", 1),
-            " or more. Or leave out such rows or columns first.",
+            f"RestrictedBoltzmannMachine can use rows with missing cells for up to {MOST_SUMMED} hidden units: found "
+            f"{k}, and {data.missing} missing cells of {data.N} x {data.n}. Take ",
+            Setting("n_hidden", MOST_SUMMED),
+            " or fewer, or leave out such rows or columns first.",
         )
-    return data
