@@ -9,7 +9,7 @@ import pytest
 from scipy.special import logsumexp
 
 import bayesing as bs
-from bayesing.learning import causes_evidence
+from bayesing.learning import causes_evidence, causes_search
 from bayesing.learning.causes import Causes
 from bayesing.learning.causes_evidence import (
     gain,
@@ -212,3 +212,25 @@ def test_order_and_signs_of_units_do_not_change_the_evidence(fits):
     assert a.value == pytest.approx(b.value, abs=4 * a.error + 0.3)
     same = gain(one, other, SEED, in_turn)
     assert same.value == pytest.approx(0, abs=0.5) and same.error < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("settled", "clear", "expected"),
+    [
+        ((True,), True, 0),
+        ((False, True), True, 1),
+        ((False, False, True, True), False, 3),
+        ((True, True, False), False, 0),
+    ],
+)
+def test_a_fit_that_got_lost_is_not_taken(settled, clear, expected, monkeypatch):
+    """It is tried again, from another start if need be; the evidence of a lost one is not asked for."""
+    fits = [SimpleNamespace(mode=SimpleNamespace(settled=each), number=i) for i, each in enumerate(settled)]
+    left = iter(fits)
+    monkeypatch.setattr(causes_search, "find_causes", lambda *arguments: next(left))
+    monkeypatch.setattr(causes_search, "restricted_start", lambda *arguments: None)
+    monkeypatch.setattr(causes_search, "split_start", lambda before: None)
+    monkeypatch.setattr(causes_search, "_clear", lambda found: clear)
+    task = causes_search.Task(None, None, 5)
+    found = causes_search.so_many(task, 2, SEED, in_turn, lambda done, of: None)
+    assert found.number == expected and next(left, None) is None
