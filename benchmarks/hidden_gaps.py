@@ -41,6 +41,8 @@ def gaps(s: Settings, k: int, seed: int) -> Iterator[Row]:
             rbm, seconds = fit(rows, k)
             at = {"units": k, "seed": seed, "share": share, "rule": rule, "rows": len(rows)}
             yield at | judged(rbm, truth, held_out, most) | {"seconds": seconds}
+    if k > s.most_auto:
+        return
     X = with_gaps(spins, "completely", max(s.shares), [], seed)
     rbm, seconds = fit(X, "auto")
     at = {"units": k, "seed": seed, "share": max(s.shares), "rule": "auto", "rows": len(X)}

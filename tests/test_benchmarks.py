@@ -26,7 +26,7 @@ CELLS = {
     },
     "hidden": {
         "planted": 16,
-        "gaps": 9,
+        "gaps": 6,
         "bursts": 4,
         "real": 2,
         "digits": 50,
