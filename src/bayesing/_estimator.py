@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .exceptions import BayesingWarning, InputError, LeftOutWarning
 from .inference import CouplingAnswer, StrengthAnswer
 from .packed import PackedSpins
-from .statistics import SpinStatistics
+from .statistics import SpinStatistics, is_several
 
 _LISTED = 5  # columns that a warning names, before dots
 
@@ -37,7 +37,7 @@ class SpinEstimator(BaseEstimator):
 
         Of files, the notes of :class:`~bayesing.SpinData` say it.
         """
-        if not is_ours(X):
+        if not (is_ours(X) or is_several(X)):
             validate_data(self, X, skip_check_array=True)
             said = (*on_empty_rows(X, data), *on_empty_columns(data, self.names()))
             return tuple(map(LeftOutWarning, said))
@@ -52,7 +52,7 @@ class SpinEstimator(BaseEstimator):
         """Data to look at after the fit, which must have the same columns; rows that show nothing may be kept."""
         check_is_fitted(self)
         data = SpinStatistics.of(X, min_samples=1, keep_empty=keep_empty)
-        if not is_ours(X):
+        if not (is_ours(X) or is_several(X)):
             validate_data(self, X, reset=False, skip_check_array=True)
         elif data.n != self.n_features_in_:
             raise InputError(f"Expected {self.n_features_in_} spins (columns), as in fit: found {data.n}.")
@@ -96,7 +96,7 @@ class MethodEstimator(SpinEstimator, Generic[Answer]):
 
 def on_empty_rows(X: Any, data: SpinStatistics) -> tuple[str, ...]:
     """What to say of rows of an array or a data frame in which all cells are missing; of files, their notes do."""
-    N = data.N if is_ours(X) else np.shape(X)[0]
+    N = data.N if is_ours(X) or is_several(X) else np.shape(X)[0]
     if data.N == N:
         return ()
     have, are = ("has", "is") if N - data.N == 1 else ("have", "are")

@@ -14,12 +14,14 @@ from ._estimator import SpinEstimator, show
 from .arguments import Seed, count, hidden_units, seed_sequence
 from .exceptions import BayesingWarning, InputError, Setting
 from .learning.restricted_size import MOST_UNITS, RestrictedAnswer, fit_best_size, fit_size
+from .order import order_of
 from .restricted import RestrictedModel
 from .sampling.restricted import draw_restricted
 from .sampling.restricted_missing import MOST_UNITS as MOST_SUMMED
 from .sampling.restricted_missing import hidden_means_shown, log_weights_shown
 from .statistics import SpinStatistics
 from .types import Array, Heard, Spins
+from .words import on_order
 
 OfRows = Callable[[RestrictedModel, Spins], Array]
 
@@ -123,7 +125,7 @@ class RestrictedBoltzmannMachine(TransformerMixin, SpinEstimator):
         said = self._remember(X, data)
         if size is not None and size > data.n:
             said += (_many_units(size, data.n),)
-        show((*said, *answer.warnings))
+        show((*said, *answer.warnings, *on_order(order_of(data), data, series=False, can=False)))
         return self
 
     def transform(self, X: ArrayLike | SpinStatistics) -> Array:

@@ -46,7 +46,11 @@ def estimate_as_text(e: Shown, interval: Interval | None, encoding: str) -> str:
 
 def _size(e: Shown | ShownCouplings) -> str:
     """Samples and spins, and the share of the cells that are missing."""
-    return f"{e.n_samples} samples of {e.n_spins} spins{_gaps(e.n_missing, e.n_samples * e.n_spins)}"
+    worth = (
+        "" if e.effective_samples == e.n_samples else f", worth {e.effective_samples:.0f} independent ones,"
+    )
+    gaps = _gaps(e.n_missing, e.n_samples * e.n_spins)
+    return f"{e.n_samples} samples{worth} of {e.n_spins} spins{gaps}"
 
 
 def _gaps(missing: int, cells: int) -> str:
