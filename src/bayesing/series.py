@@ -53,8 +53,8 @@ FORGOTTEN = 0.1  # autocorrelation below which rows are taken to be independent
 STARTS = 3  # thinned data sets that are averaged
 _REACH = 2  # lags up to so many times that at which rows have forgotten
 _AT_A_TIME = 2**21  # spins, in columns: 16 megabytes of numbers, and as much again for their transforms
-_MOST_CELLS = 2**19  # of pairs of rows at one lag
-_MOST_LAGS = 48  # of products; others are interpolated
+_MOST_CELLS = 2**17  # of pairs of rows at one lag
+_MOST_LAGS = 32  # of products; others are interpolated
 
 Runs = tuple[int, ...]  # lengths of runs of successive rows
 
