@@ -47,6 +47,15 @@ def overlaps(W: np.ndarray, truth: np.ndarray) -> np.ndarray:
     return best
 
 
+def coverage(rbm: bs.RestrictedBoltzmannMachine, truth: bs.RestrictedModel) -> float:
+    """Share of the 90% intervals of weights that cover the true ones, of as many units."""
+    W, errors = rbm.hidden_couplings_, rbm.hidden_coupling_errors_
+    cosines = (W / np.linalg.norm(W, axis=0)).T @ truth.weights
+    order = linear_sum_assignment(-np.abs(cosines))[1]
+    same = truth.weights[:, order] * np.sign(cosines[np.arange(len(order)), order])
+    return float(np.mean(np.abs(W - same) < 1.645 * errors))
+
+
 def evidence_rows(at: Row, rbm: bs.RestrictedBoltzmannMachine, of_chosen: Row) -> Iterator[Row]:
     """A row for each number of units that was tried; what is known of the chosen one stands in its row."""
     most, chosen = max(rbm.evidence_by_n_hidden_.values()), len(rbm.hidden_fields_)
@@ -72,13 +81,7 @@ def planted(s: Settings, k: int, N: int, seed: int) -> Iterator[Row]:
     rbm, elapsed = fit(spins, "auto")
     loss = truth.log_likelihood(held_out) - rbm.score_samples(held_out)
     given, _ = fit(spins, k)
-    W, errors = given.hidden_couplings_, given.hidden_coupling_errors_
-    covered = ""
-    if k:
-        cosines = (W / np.linalg.norm(W, axis=0)).T @ truth.weights
-        order = linear_sum_assignment(-np.abs(cosines))[1]
-        same = truth.weights[:, order] * np.sign(cosines[np.arange(k), order])
-        covered = float(np.mean(np.abs(W - same) < 1.645 * errors))
+    covered = coverage(given, truth) if k else ""
     yield from evidence_rows(
         {"data": f"{k} units", "units": k, "N": N, "seed": seed},
         rbm,

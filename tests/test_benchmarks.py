@@ -26,6 +26,7 @@ CELLS = {
     },
     "hidden": {
         "planted": 16,
+        "gaps": 6,
         "bursts": 4,
         "real": 2,
         "digits": 50,
@@ -399,7 +400,10 @@ def test_a_benchmark_is_a_script(tmp_path):
 
 
 def test_hidden_causes_are_found_and_drawn(tmp_path, run):
-    said = run("hidden", tmp_path, "planted", "bursts", "digits", "--quick").out
+    said = run("hidden", tmp_path, "planted", "gaps", "bursts", "digits", "--quick").out
+    rows = list(csv.DictReader((tmp_path / "gaps.csv").read_text().splitlines()))
+    assert [row["rule"] for row in rows] == ["kept", "kept", "listwise", "mode", "auto"]
+    assert float(rows[1]["loss"]) < min(float(row["loss"]) for row in rows[2:4]) and rows[4]["found"] == "1"
     rows = list(csv.DictReader((tmp_path / "planted.csv").read_text().splitlines()))
     assert (
         [row["tried"] for row in rows if row["chosen"] == "1"]

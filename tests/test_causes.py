@@ -217,7 +217,8 @@ def test_a_cause_is_found_where_cells_are_missing(gappy, bm):
     z = (found.couplings_ - MODEL.couplings[:N, :N])[upper] / found.coupling_errors_[upper]
     assert 0.6 < np.sqrt(np.mean(z**2)) < 1.4
     more = np.vstack([Y[:700], np.full((3, N), np.nan), Y[700:]])
-    again = bs.BoltzmannMachine(n_hidden=1).fit(more)
+    with pytest.warns(bs.LeftOutWarning, match="3 of 1503 samples"):
+        again = bs.BoltzmannMachine(n_hidden=1).fit(more)
     assert (again.couplings_ == found.couplings_).all() and (
         again.hidden_couplings_ == found.hidden_couplings_
     ).all()
@@ -235,11 +236,7 @@ def test_the_evidence_where_cells_are_missing(gappy):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_hidden": -1}, "n_hidden must be at least 0: found n_hidden=-1"),
         ({"n_hidden": 13}, 'n_hidden must be "auto" or at most 12 beside couplings: found 13. Restricted'),
-        ({"n_hidden": 1.5}, "n_hidden must be a whole number: found 1.5"),
-        ({"n_hidden": "many"}, "n_hidden must be a whole number: found 'many'"),
-        ({"n_hidden": None}, "n_hidden must be a whole number: found None"),
         ({"n_hidden": 5}, "at most as many common causes as spins that vary, 4: found n_hidden=5"),
         (
             {"n_hidden": 1, "prior": "laplace"},

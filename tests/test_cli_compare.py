@@ -53,6 +53,22 @@ def test_two_files(files, tmp_path):
     )
 
 
+def test_missing_cells_are_said(files, tmp_path):
+    """How many, by group; a column that has none in a group is not compared."""
+    holes = pd.read_csv(files / "b.csv").astype(float)
+    holes.iloc[5:25, 2] = np.nan
+    holes["hope"] = np.nan
+    holes.to_csv(tmp_path / "b.csv", index=False)
+    how = ("compare", files / "a.csv", tmp_path / "b.csv", "-o", tmp_path / "d.csv", "--force")
+    result = run(*how)
+    assert (
+        "a.csv (900 samples) minus" in result.stdout and "15% of the cells missing), 6 spins" in result.stdout
+    )
+    assert "('hope') has no value at all" in result.stderr and "hope (no value in " in result.stderr
+    (one,) = json.loads(run(*how, "--json").stdout)["comparisons"]
+    assert one["n_missing"] == [0, 620] and one["n_samples"] == [900, 600]
+
+
 def test_one_file_by_a_column(files, tmp_path):
     output = tmp_path / "d.csv"
     how = ("--drop-columns", "age", "--json")
@@ -61,6 +77,7 @@ def test_one_file_by_a_column(files, tmp_path):
     answer = json.loads(result.stdout)
     (one,) = answer["comparisons"]
     assert one["groups"] == ["drug", "none"] and one["n_samples"] == [900, 600] and one["names"] == NAMES
+    assert one["n_missing"] == [0, 0]
     assert answer["encoding"] == "0/1" and answer["output"] == str(output) and one["test"] is None
     (edge,) = one["edges"]
     assert (edge["name_i"], edge["name_j"]) == ("sleep", "worry") and edge["difference"] > 0.5

@@ -68,6 +68,7 @@ LEARNING = [
     "mode",
     "errors",
     "certificate",
+    "restricted_missing",
     "restricted",
     "restricted_evidence",
     "restricted_chains",

@@ -173,6 +173,15 @@ def test_precisions_of_all_couplings():
     assert 1 / metric.K - 200 * metric.W == pytest.approx(np.array(expected))
 
 
+def test_precisions_of_all_fields():
+    """1 of spins and 0.1 of hidden units, on average over what a direction consists of."""
+    found = learner()
+    metric = Metric(found.look().free, 200, found.lam, None, 2)
+    expected = [sum(metric.V[i, a] ** 2 * (1 if i < 5 else 0.1) for i in range(7)) for a in range(7)]
+    assert 1 / metric.k - 200 * metric.c == pytest.approx(expected)
+    assert min(expected) < 0.6  # a direction that is made of hidden units for the most part
+
+
 def test_scales_are_the_fixed_points_of_the_mode():
     """gamma = n <J^2>/(1 - n <Var J>/gamma) for couplings and every unit, with variances that are corrected."""
     found = learner(gamma=None)

@@ -2,13 +2,14 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.special import logsumexp
 
 import bayesing as bs
-from bayesing.learning import causes_evidence
+from bayesing.learning import causes_evidence, causes_search
 from bayesing.learning.causes import Causes
 from bayesing.learning.causes_evidence import (
     gain,
@@ -151,6 +152,26 @@ def test_the_determinant_of_the_curvature(monkeypatch):
     assert np.mean(few) == pytest.approx(expected, abs=1.8) and np.std(few) > 0.5
 
 
+def test_the_curvature_of_a_machine_that_ran_away(monkeypatch):
+    """All spins are up in its samples, and down in the data: the same as in double precision, and positive."""
+    n, A, N = 30, 8192, 10_000
+    spins = np.where(np.random.default_rng(0).random((n, A)) < 0.98, 1, -1).astype(np.float32)
+    drawn = SimpleNamespace(size=A, collect=lambda times, thin, first: [(spins.copy(), None)])
+    monkeypatch.setattr(causes_evidence, "_settled", lambda *model: drawn)
+    data = Data(N, np.full(n, -0.97), np.eye(n))
+    causes = Causes(
+        Mode(np.zeros((n, n)), np.zeros(n), 0.5, None, 0, False), data, np.empty(0), np.empty(0), 0
+    )
+    z = spins.astype(float) - data.d[:, None]
+    features = np.vstack([z[data.pairs[0]] * z[data.pairs[1]], z])
+    precisions = np.append(np.full(n * (n - 1) // 2, 40.0), np.ones(n))
+    H = N * np.cov(features, ddof=0) + np.diag(precisions)
+    used = len(H) - precisions @ np.diag(np.linalg.inv(H))
+    expected = np.linalg.slogdet(H)[1] + used * (used + 1) / (2 * A)
+    found, _ = causes_evidence._log_det(causes, precisions, SEED, in_turn)
+    assert found == pytest.approx(expected, abs=0.02)
+
+
 def test_the_gain_of_a_unit(fits, monkeypatch):
     """Against the exact values at the same two modes."""
     monkeypatch.setattr(causes_evidence, "_PRECISE", 0.15)
@@ -191,3 +212,25 @@ def test_order_and_signs_of_units_do_not_change_the_evidence(fits):
     assert a.value == pytest.approx(b.value, abs=4 * a.error + 0.3)
     same = gain(one, other, SEED, in_turn)
     assert same.value == pytest.approx(0, abs=0.5) and same.error < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("settled", "clear", "expected"),
+    [
+        ((True,), True, 0),
+        ((False, True), True, 1),
+        ((False, False, True, True), False, 3),
+        ((True, True, False), False, 0),
+    ],
+)
+def test_a_fit_that_got_lost_is_not_taken(settled, clear, expected, monkeypatch):
+    """It is tried again, from another start if need be; the evidence of a lost one is not asked for."""
+    fits = [SimpleNamespace(mode=SimpleNamespace(settled=each), number=i) for i, each in enumerate(settled)]
+    left = iter(fits)
+    monkeypatch.setattr(causes_search, "find_causes", lambda *arguments: next(left))
+    monkeypatch.setattr(causes_search, "restricted_start", lambda *arguments: None)
+    monkeypatch.setattr(causes_search, "split_start", lambda before: None)
+    monkeypatch.setattr(causes_search, "_clear", lambda found: clear)
+    task = causes_search.Task(None, None, 5)
+    found = causes_search.so_many(task, 2, SEED, in_turn, lambda done, of: None)
+    assert found.number == expected and next(left, None) is None

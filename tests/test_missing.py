@@ -83,27 +83,37 @@ def test_batches():
 def test_a_row_that_shows_nothing_changes_nothing():
     Y = small()
     more = np.insert(Y, [0, 70, 150], np.nan, axis=0)
-    one, other = (bs.BoltzmannMachine(gamma=0.5).fit(rows) for rows in (Y, more))
+    one, a = bs.BoltzmannMachine(gamma=0.5).fit(Y), bs.EmpiricalBayes("susceptibility").fit(Y)
+    words = r"^3 of 153 samples have no value at all and are left out\.$"
+    with pytest.warns(bs.LeftOutWarning, match=words):
+        other = bs.BoltzmannMachine(gamma=0.5).fit(more)
+    with pytest.warns(bs.LeftOutWarning, match=words):
+        b = bs.EmpiricalBayes("susceptibility").fit(pd.DataFrame(more))
     for name in ("couplings_", "coupling_errors_", "fields_", "field_errors_"):
         assert (getattr(one, name) == getattr(other, name)).all()
     assert one.check_ == other.check_
-    a, b = (bs.EmpiricalBayes("susceptibility").fit(rows) for rows in (Y, more))
     assert (a.gamma_, a.gamma_error_, a.H_) == (b.gamma_, b.gamma_error_, b.H_)
     assert one.score(more) == one.score(Y) and one.log_likelihood(more) == one.log_likelihood(Y)
 
 
 def test_a_column_that_shows_nothing_has_no_couplings():
     Y = small()
-    found, own = (
-        bs.BoltzmannMachine(gamma=0.6).fit(np.insert(Y, 2, np.nan, axis=1)),
-        bs.BoltzmannMachine(gamma=0.5).fit(Y),
-    )
+    own = bs.BoltzmannMachine(gamma=0.5).fit(Y)
+    with pytest.warns(
+        bs.LeftOutWarning, match=r"^1 of 6 spins \(x2\) has no value at all: nothing can be known"
+    ):
+        found = bs.BoltzmannMachine(gamma=0.6).fit(np.insert(Y, 2, np.nan, axis=1))
     kept = np.delete(np.arange(6), 2)
     assert not found.couplings_[2].any() and found.fields_[2] == 0
     assert found.coupling_errors_[2, kept] == pytest.approx(np.sqrt(0.6 / 6))
     # gamma/n is the same, and 0.1.
     assert found.couplings_[np.ix_(kept, kept)] == pytest.approx(own.couplings_, abs=1e-9)
     assert (found.impute(np.full((1, 6), np.nan))[0, 2]) == pytest.approx(0.5)
+    empty = pd.DataFrame(np.insert(Y, [0] * 7, np.nan, axis=1), columns=list("abcdefghijkl"))
+    with pytest.warns(
+        bs.LeftOutWarning, match=r"^7 of 12 spins \(a, b, c, d, e, \.\.\.\) have .* known about them"
+    ):
+        bs.EmpiricalBayes("susceptibility").fit(empty)
     with pytest.raises(ValueError, match="vary between samples: found 1 of 3"):
         bs.BoltzmannMachine().fit([[1, np.nan, 1], [-1, np.nan, 1], [1, np.nan, np.nan], [1, np.nan, 1]])
     with pytest.raises(ValueError, match="with a cell that is not missing"):
@@ -246,3 +256,18 @@ def test_two_groups_are_compared():
     assert [(edge.i, edge.j) for edge in found.edges(fdr=0.1)] == [(2, 5)]
     best = found.edges(fdr=0.1)[0]
     assert abs(best.difference + 0.9) < 4 * best.error
+
+
+def test_columns_and_rows_that_show_nothing_are_not_compared():
+    a, b = small(0.02, 200), small(0.02, 200, seed=1)
+    b[:, 1] = 1
+    a[:, 1] = b[:, 3] = b[7] = np.nan
+    with pytest.warns(bs.LeftOutWarning) as caught:
+        found = bs.compare(a, b)
+    assert found.left_out == (("x1", "no value in a, constant in b"), ("x3", "no value in b"))
+    rows, columns = (str(warning.message) for warning in caught if warning.category is bs.LeftOutWarning)
+    assert rows == "Group b: 1 of 200 samples has no value at all and is left out."
+    assert columns == (
+        "Columns that are not compared: x1 (no value in a, constant in b), x3 (no value in b)."
+    )
+    assert all(warning.filename == __file__ for warning in caught)

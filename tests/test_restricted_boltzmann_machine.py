@@ -101,7 +101,10 @@ def test_no_units_are_independent_spins():
 
 def test_more_units_than_spins_and_constant_spins():
     few = np.column_stack([X[:200, :3], np.ones(200)])
-    rbm = bs.RestrictedBoltzmannMachine(5).fit(few)
+    with pytest.warns(
+        bs.BayesingWarning, match=r'more hidden units than spins .*, 5 and 4\. .*n_hidden="auto"\.$'
+    ):
+        rbm = bs.RestrictedBoltzmannMachine(5).fit(few)
     assert rbm.hidden_couplings_.shape == (4, 5)
     # A constant spin: the weights are held by their prior alone.
     assert np.abs(rbm.hidden_couplings_[3]).max() < 0.2 and rbm.fields_[3] > 1.5
@@ -109,8 +112,9 @@ def test_more_units_than_spins_and_constant_spins():
 
 @pytest.mark.parametrize("n_hidden", [-1, 2.5, "many", None, [3]])
 def test_wrong_numbers_of_units(n_hidden):
-    with pytest.raises(bs.InputError, match=r'whole number that is not negative, or "auto": found n_hidden='):
-        bs.RestrictedBoltzmannMachine(n_hidden).fit(X)
+    for machine in (bs.RestrictedBoltzmannMachine(n_hidden), bs.BoltzmannMachine(n_hidden=n_hidden)):
+        with pytest.raises(bs.InputError, match=r'whole number .* not negative, or "auto": found n_hidden='):
+            machine.fit(X)
 
 
 def test_wrong_data(rbm):
@@ -120,8 +124,6 @@ def test_wrong_data(rbm):
         bs.RestrictedBoltzmannMachine(1).fit(np.ones((5, 3)))
     with pytest.raises(bs.InputError, match="rows themselves are needed"):
         bs.RestrictedBoltzmannMachine(1).fit(stats(X).without_rows())
-    with pytest.raises(bs.InputError, match=r"cannot use rows with missing cells: found \d+ of .*n_hidden=1"):
-        bs.RestrictedBoltzmannMachine(1).fit(np.where(X == 1, 1.0, np.nan))
     with pytest.raises(ValueError, match="expecting 12 features"):
         rbm.transform(X[:, :4])
     with pytest.raises(NotFittedError):
@@ -140,21 +142,25 @@ def test_clone_pickle_and_pipelines(rbm):
     assert pipe.fit_transform(frame).columns.tolist() == ["hidden0"]
 
 
+WITH_NAN = {"ensure_all_finite": "allow-nan"}
+
+
 class Binarised(bs.RestrictedBoltzmannMachine):
     """Spins by comparison with the median of each column, so that the checks' random numbers are welcome."""
 
     def _spins(self, X, **kwargs):
-        table = validate_data(self, X, **kwargs)
-        return table > np.median(table, axis=0)
+        table = validate_data(self, X, **WITH_NAN, **kwargs)
+        return np.where(np.isnan(table), np.nan, table > np.nanmedian(table, axis=0))
 
     def fit(self, X, y=None):
         super().fit(self._spins(X, ensure_min_samples=2, ensure_min_features=2))
-        validate_data(self, X)  # the names of the columns, which the comparison dropped
+        validate_data(self, X, **WITH_NAN)  # the names of the columns, which the comparison dropped
         return self
 
     def _again(self, method, X):
         check_is_fitted(self)
-        spins = validate_data(self, X, reset=False) > 0
+        table = validate_data(self, X, reset=False, **WITH_NAN)
+        spins = np.where(np.isnan(table), np.nan, table > 0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # of names that the comparison dropped
             return method(spins)
@@ -164,6 +170,9 @@ class Binarised(bs.RestrictedBoltzmannMachine):
 
     def score_samples(self, X):
         return self._again(super().score_samples, X)
+
+    def score(self, X, y=None):
+        return self._again(super().score, X)
 
 
 @pytest.mark.filterwarnings("ignore::bayesing.BayesingWarning")

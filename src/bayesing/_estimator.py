@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 import numpy as np
@@ -11,11 +11,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .cells import as_row
-from .exceptions import InputError
+from .exceptions import BayesingWarning, InputError, LeftOutWarning
 from .inference import CouplingAnswer, StrengthAnswer
 from .packed import PackedSpins
 from .statistics import SpinStatistics, is_several
 from .texts import visible
+
+_LISTED = 5  # columns that a warning names, before dots
 
 Answer = TypeVar("Answer", StrengthAnswer, CouplingAnswer)
 
@@ -76,16 +78,21 @@ class SpinEstimator(BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _remember(self, X: Any, data: SpinStatistics) -> None:
-        """Keep the number of columns, and the names, of data that have been fitted."""
-        if not (_is_ours(X) or is_several(X)):
+    def _remember(self, X: Any, data: SpinStatistics) -> tuple[BayesingWarning, ...]:
+        """Keep the number of columns, and the names, of data that have been fitted; what to say of empty ones.
+
+        Of files, the notes of :class:`~bayesing.SpinData` say it.
+        """
+        if not (is_ours(X) or is_several(X)):
             validate_data(self, X, skip_check_array=True)
-            return
+            said = (*on_empty_rows(X, data), *on_empty_columns(data, self.names()))
+            return tuple(map(LeftOutWarning, said))
         self.n_features_in_ = data.n
         if data.names is not None:
             self.feature_names_in_ = np.array(data.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+        return ()
 
     def _meet_again(self, X: Any, keep_empty: bool = False) -> SpinStatistics:
         """Data to look at after the fit, which must have the same columns; rows that show nothing may be kept.
@@ -93,9 +100,9 @@ class SpinEstimator(BaseEstimator):
         One sample may be given without a second dimension, as ``X[0]`` is.
         """
         check_is_fitted(self)
-        X = X if _is_ours(X) else as_row(X)
+        X = X if is_ours(X) else as_row(X)
         data = SpinStatistics.of(X, min_samples=1, keep_empty=keep_empty)
-        if not (_is_ours(X) or is_several(X)):
+        if not (is_ours(X) or is_several(X)):
             validate_data(self, X, reset=False, skip_check_array=True)
         elif data.n != self.n_features_in_:
             raise InputError(f"Expected {self.n_features_in_} spins (columns), as in fit: found {data.n}.")
@@ -137,11 +144,32 @@ class MethodEstimator(SpinEstimator, Generic[Answer]):
         return self._answer
 
 
+def on_empty_rows(X: Any, data: SpinStatistics) -> tuple[str, ...]:
+    """What to say of rows of an array or a data frame in which all cells are missing; of files, their notes do."""
+    N = data.N if is_ours(X) or is_several(X) else np.shape(X)[0]
+    if data.N == N:
+        return ()
+    have, are = ("has", "is") if N - data.N == 1 else ("have", "are")
+    return (f"{N - data.N} of {N} samples {have} no value at all and {are} left out.",)
+
+
+def on_empty_columns(data: SpinStatistics, names: Sequence[str]) -> tuple[str, ...]:
+    """What to say of columns in which all cells are missing."""
+    never = [names[i] for i in np.flatnonzero(data.counts == 0).tolist()]
+    if not never:
+        return ()
+    listed = ", ".join(never[:_LISTED]) + (", ..." if len(never) > _LISTED else "")
+    have, them = ("has", "it") if len(never) == 1 else ("have", "them")
+    text = f"{len(never)} of {data.n} spins ({listed}) {have} no value at all"
+    return (f"{text}: nothing can be known about {them}.",)
+
+
 def show(found: Iterable[Warning]) -> None:
     """Warn, as if from the line that called the method that calls this."""
     for warning in found:
         warnings.warn(warning, stacklevel=3)
 
 
-def _is_ours(X: Any) -> bool:
+def is_ours(X: Any) -> bool:
+    """Whether data are one of the library's own records."""
     return isinstance(X, SpinStatistics) or isinstance(getattr(X, "rows", None), PackedSpins)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .exceptions import InputError
+
 Seed = int | np.random.SeedSequence | np.random.Generator | np.random.RandomState | None
 
 LARGEST_NUMBER = 1e15  # of a coupling, a field, J or gamma: far beyond any use, and nothing overflows
@@ -66,6 +68,18 @@ def numbers(name: str, values: Any, least: float = -LARGEST_NUMBER) -> NDArray[n
             f"{name} must be finite, from {least:g} to {LARGEST_NUMBER:g}: found {found:g}{where}."
         )
     return array
+
+
+def hidden_units(n_hidden: Any) -> int | None:
+    """A number of hidden units, or None for "auto"; an InputError where it is neither."""
+    if isinstance(n_hidden, str) and n_hidden == "auto":
+        return None
+    try:
+        return count("n_hidden", n_hidden, 0)
+    except ValueError as error:
+        raise InputError(
+            f'n_hidden must be a whole number that is not negative, or "auto": found n_hidden={n_hidden!r}.'
+        ) from error
 
 
 def seed_sequence(seed: Seed, default: int = 0) -> np.random.SeedSequence:

@@ -132,8 +132,7 @@ class BoltzmannMachine(CouplingExports):
         self._answer = infer_couplings(
             data, self.method, self.prior, self.gamma, self.random_state, progress, self.n_hidden, self.series
         )
-        self._remember(X, data)
-        show(self._answer.warnings)
+        show((*self._remember(X, data), *self._answer.warnings))
         return self
 
     @property

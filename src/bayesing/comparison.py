@@ -30,6 +30,7 @@ import numpy as np
 import scipy
 
 from ._columns import common_columns
+from ._estimator import on_empty_rows
 from ._permutation import PermutationTest, permutation_test
 from ._told import Group, strength_of
 from .arguments import Seed, count
@@ -95,11 +96,14 @@ def _compared(
 ) -> dict[tuple[str, str], Comparison]:
     permutations = count("permutations", permutations, 0)
     fitted, data, absent = _fitted(groups, permutations > 0, seed, progress)
+    for label, given in data.items():
+        for text in on_empty_rows(groups[label], given):
+            warnings.warn(LeftOutWarning(f"Group {label}: {text}"), stacklevel=3)
     for warning in (warning for group in fitted for warning in group.warnings):
         warnings.warn(warning, stacklevel=3)
     answers = {}
     for a, b in itertools.combinations(fitted, 2):
-        kept, constant = _varying(a, b)
+        kept, constant = _varying(a, b, data)
         test = None
         if permutations:
             test = permutation_test(
@@ -185,8 +189,8 @@ def _naming(label: str) -> Iterator[None]:
         raise error.at(f"Group {label}") from error
 
 
-def _varying(a: Group, b: Group) -> tuple[Indices, tuple[LeftOut, ...]]:
-    """Columns that vary in both groups, and the others."""
+def _varying(a: Group, b: Group, data: Mapping[str, SpinStatistics]) -> tuple[Indices, tuple[LeftOut, ...]]:
+    """Columns that vary in both groups, and the others; ``data`` of the groups, if they are there, say why."""
     constant = {label: silent for label, silent in ((a.label, a.silent), (b.label, b.silent))}
     kept = np.setdiff1d(np.arange(a.n), np.concatenate([*constant.values()]))
     if len(kept) < 2:
@@ -195,8 +199,17 @@ def _varying(a: Group, b: Group) -> tuple[Indices, tuple[LeftOut, ...]]:
         )
     left_out = []
     for i in np.setdiff1d(np.arange(a.n), kept).tolist():
-        where = " and ".join(label for label, silent in constant.items() if i in silent)
-        left_out.append(LeftOut(a.names[i] if a.names else f"x{i}", f"constant in {where}"))
+        where = [label for label, silent in constant.items() if i in silent]
+        empty = [label for label in where if label in data and not data[label].counts[i]]
+        reasons = [
+            f"{words} in {' and '.join(labels)}"
+            for words, labels in (
+                ("no value", empty),
+                ("constant", [label for label in where if label not in empty]),
+            )
+            if labels
+        ]
+        left_out.append(LeftOut(a.names[i] if a.names else f"x{i}", ", ".join(reasons)))
     return kept, tuple(left_out)
 
 

@@ -113,8 +113,7 @@ class EmpiricalBayes(MethodEstimator[StrengthAnswer]):
             data, self.method, self.prior, self.mean_coupling, self.random_state, progress, self.series
         )
         self._data = data
-        self._remember(X, data)
-        show(self._answer.warnings)
+        show((*self._remember(X, data), *self._answer.warnings))
         return self
 
     @property

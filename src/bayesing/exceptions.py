@@ -203,7 +203,7 @@ class NotSparseWarning(BayesingWarning):
 
 
 class LeftOutWarning(BayesingWarning):
-    """Columns could not be compared between groups, and were left out."""
+    """Columns or samples were left out: nothing is there in them, or they could not be compared between groups."""
 
 
 class LaplaceWarning(BayesingWarning):

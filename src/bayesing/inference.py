@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 
 from . import couplings, strength
-from .arguments import Seed, check_flag, count, number
+from .arguments import Seed, check_flag, hidden_units, number
 from .choice import AUTO, COUPLINGS, STRENGTH, CouplingSituation, StrengthSituation, find, first, stand_in
 from .conditionals import fields_of
 from .couplings import PRIORS, CouplingMethod, Couplings, Strength
@@ -402,12 +402,13 @@ def check_couplings(method: Any, prior: str, gamma: Any, n_hidden: Any = 0) -> f
 
 def _check_hidden(method: CouplingMethod | None, prior: str, n_hidden: Any) -> None:
     """An error where hidden units cannot be had."""
-    if not _is_auto(n_hidden) and count("n_hidden", n_hidden, 0) > MOST_UNITS:
+    units = hidden_units(n_hidden)
+    if units is not None and units > MOST_UNITS:
         raise InputError(
             f'n_hidden must be "auto" or at most {MOST_UNITS} beside couplings: found {n_hidden}. '
             "RestrictedBoltzmannMachine, which has no direct couplings, takes more."
         )
-    if n_hidden == 0:
+    if units == 0:
         return
     if method is not None and not method.hidden:
         others = quoted_names([other.name for other in couplings.METHODS if other.hidden])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,15 +12,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._estimator import SpinEstimator, show
 from ._html import card
-from .arguments import Seed, count, seed_sequence
-from .exceptions import InputError, Setting
+from .arguments import Seed, count, hidden_units, seed_sequence
+from .exceptions import BayesingWarning, InputError, Setting
 from .learning.restricted_size import MOST_UNITS, RestrictedAnswer, fit_best_size, fit_size
 from .order import order_of
 from .restricted import RestrictedModel
 from .sampling.restricted import draw_restricted
+from .sampling.restricted_missing import MOST_UNITS as MOST_SUMMED
+from .sampling.restricted_missing import hidden_means_shown, log_weights_shown
 from .statistics import SpinStatistics
 from .types import Array, Heard, Spins
 from .words import on_order
+
+OfRows = Callable[[RestrictedModel, Spins], Array]
 
 _STRONGEST = 5  # weights of a unit in a notebook
 _MOST_A_SPIN = 10  # hidden units: more than any data tell
@@ -40,7 +45,8 @@ class RestrictedBoltzmannMachine(TransformerMixin, SpinEstimator):
     Each hidden unit is a spin that is coupled to all visible ones. The prior of its weights has a variance gamma/n
     that is inferred from the same data, and so is the number of units, if asked: there is nothing to
     cross-validate. Up to 12 hidden units the likelihood is exact, as are samples and ln Z up to 20. More are
-    learned by Markov chains. Rows are taken to be independent samples.
+    learned by Markov chains. Rows are taken to be independent samples. Up to 12 hidden units cells may be missing
+    (NaN), at random given those that are there.
 
     Parameters
     ----------
@@ -103,9 +109,10 @@ class RestrictedBoltzmannMachine(TransformerMixin, SpinEstimator):
 
         ``progress`` is called with how much is done and of how much.
         """
-        size = _check_size(self.n_hidden)
-        data = _complete(SpinStatistics.of(X))
+        size = hidden_units(self.n_hidden)
+        data = SpinStatistics.of(X)
         data.check_variation()
+        _check_gaps(data, size or 0)
         seed = int(seed_sequence(self.random_state).generate_state(1)[0])
         if size is None:
             answer = fit_best_size(data, seed, progress)
@@ -117,32 +124,49 @@ class RestrictedBoltzmannMachine(TransformerMixin, SpinEstimator):
         else:
             answer = fit_size(data, size, seed, progress)
         self._answer = answer
-        self._remember(X, data)
-        show((*answer.warnings, *on_order(order_of(data), data, series=False, can=False)))
+        said = self._remember(X, data)
+        if size is not None and size > data.n:
+            said += (_many_units(size, data.n),)
+        show((*said, *answer.warnings, *on_order(order_of(data), data, series=False, can=False)))
         return self
-
-    def __sklearn_tags__(self) -> Any:
-        """What scikit-learn is told: no NaN, please."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = False
-        return tags
 
     def transform(self, X: ArrayLike | SpinStatistics) -> Array:
         """Mean of each hidden unit given the spins of each sample, from -1 to 1, (N, k)."""
-        return self.model_.hidden_means(_complete(self._meet_again(X)).spins())
+        return self._of_rows(X, True, RestrictedModel.hidden_means, hidden_means_shown)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the columns that ``transform`` makes: hidden0, hidden1, ..."""
         return np.array([f"hidden{a}" for a in range(self._fitted.model.n_hidden)], dtype=object)
 
     def score_samples(self, X: ArrayLike | SpinStatistics) -> Array:
-        """ln P of each sample, in nats."""
-        spins = _complete(self._meet_again(X)).spins()
-        return np.asarray(self.model_.log_weights(spins) - self.log_partition_)
+        """ln P of each sample, in nats; of the cells that are there, where some are missing."""
+        return self._log_likelihood(X, True)
 
     def score(self, X: ArrayLike | SpinStatistics, y: Any = None) -> float:
-        """Mean of ln P over the samples, in nats; its error is ``log_partition_error_`` where ln Z has one."""
-        return float(self.score_samples(X).mean())
+        """Mean of ln P over the samples, in nats; its error is ``log_partition_error_`` where ln Z has one.
+
+        Samples in which all cells are missing do not count.
+        """
+        return float(self._log_likelihood(X, False).mean())
+
+    def _log_likelihood(self, X: Any, keep_empty: bool) -> Array:
+        weights = self._of_rows(X, keep_empty, RestrictedModel.log_weights, log_weights_shown)
+        return np.asarray(weights - self.log_partition_)
+
+    def _of_rows(self, X: Any, keep_empty: bool, complete: OfRows, shown: OfRows) -> Array:
+        """A function of complete rows, and another one of those with missing cells."""
+        data, model = self._meet_again(X, keep_empty), self.model_
+        spins = data.spins()
+        if not data.missing:
+            return complete(model, spins)
+        _check_gaps(data, model.n_hidden)
+        gaps = (spins == 0).any(axis=1)
+        found = shown(model, spins[gaps])
+        values = np.empty((len(spins), *found.shape[1:]))
+        values[gaps] = found
+        if not gaps.all():
+            values[~gaps] = complete(model, spins[~gaps])
+        return values
 
     def sample(self, n_samples: int, seed: Seed = None, beta: float = 1.0) -> Spins:
         """Spins drawn from the fitted model, int8 (n_samples, n); exact and independent up to 20 hidden units.
@@ -268,25 +292,22 @@ class RestrictedBoltzmannMachine(TransformerMixin, SpinEstimator):
         return found
 
 
-def _check_size(n_hidden: Any) -> int | None:
-    """The number of hidden units, or None for "auto"."""
-    if isinstance(n_hidden, str) and n_hidden == "auto":
-        return None
-    try:
-        return count("n_hidden", n_hidden, 0)
-    except ValueError as error:
-        raise InputError(
-            f'n_hidden must be a whole number that is not negative, or "auto": found n_hidden={n_hidden!r}.'
-        ) from error
+def _many_units(k: int, n: int) -> BayesingWarning:
+    """What is said where there are more hidden units than spins."""
+    return BayesingWarning(
+        f"There are more hidden units than spins (columns), {k} and {n}. They may describe the data well, but they "
+        "are not causes that the data can tell apart; units without use have a gamma_ near 0. To find causes, take ",
+        Setting("n_hidden", "auto"),
+        ".",
+    )
 
 
-def _complete(data: SpinStatistics) -> SpinStatistics:
-    """The data themselves, or an error where cells are missing."""
-    if data.missing:
+def _check_gaps(data: SpinStatistics, k: int) -> None:
+    """An error where cells are missing, and hidden states are too many to go through."""
+    if data.missing and k > MOST_SUMMED:
         raise InputError(
-            f"RestrictedBoltzmannMachine cannot use rows with missing cells: found {data.missing} of {data.N} x "
-            f"{data.n}. BoltzmannMachine can, with ",
-            Setting("n_hidden", 1),
-            " or more. Or leave out such rows or columns first.",
+            f"RestrictedBoltzmannMachine can use rows with missing cells for up to {MOST_SUMMED} hidden units: found "
+            f"{k}, and {data.missing} missing cells of {data.N} x {data.n}. Take ",
+            Setting("n_hidden", MOST_SUMMED),
+            " or fewer, or leave out such rows or columns first.",
         )
-    return data

@@ -362,15 +362,16 @@ class SpinStatistics:
         """The number of spins that are +1, of each sample; None where rows were not kept, or cells are missing."""
         return None if self.rows is None or self.missing else self.rows.active()
 
-    def distinct(self) -> tuple[PackedSpins, Integers]:
+    def distinct(self) -> tuple[SpinStatistics, Integers]:
         """Each state that occurs, once, and the number of samples in it; needs the rows."""
-        rows = self._rows
-        words = np.ascontiguousarray(rows.words)
+        words = np.ascontiguousarray(self._rows.words)
+        if self.absent is not None:
+            words = np.hstack([words, self.absent.words])
         keys = words.view(np.dtype((np.void, words.itemsize * words.shape[1])))[:, 0]
         _, first, counts = np.unique(
             words[:, 0] if words.shape[1] == 1 else keys, return_index=True, return_counts=True
         )
-        return rows[first], counts
+        return self.take(first), counts
 
     @property
     def magnetisations(self) -> Array:

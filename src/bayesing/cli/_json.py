@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..check import Check
     from ..differences import Comparison
     from ..loadings import Cause
+    from ..statistics import SpinStatistics
     from ._shown import Shown, ShownCouplings
 
 
@@ -64,12 +65,15 @@ def causes_as_json(cause: Cause) -> dict[str, Any]:
     return cause._asdict() | {"loadings": couplings}
 
 
-def comparison_as_json(found: Comparison, sizes: tuple[int, int], fdr: float) -> dict[str, Any]:
+def comparison_as_json(
+    found: Comparison, data: tuple[SpinStatistics, SpinStatistics], fdr: float
+) -> dict[str, Any]:
     """What differs between two groups: couplings, fields, overall strength, and the test if there is one."""
     strength = found.strength
     return {
         "groups": found.groups,
-        "n_samples": sizes,
+        "n_samples": [group.N for group in data],
+        "n_missing": [group.missing for group in data],
         "n_spins": len(found.names),
         "names": found.names,
         "left_out": [each._asdict() for each in found.left_out],

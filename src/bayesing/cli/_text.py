@@ -10,6 +10,7 @@ from ..exceptions import Setting
 if TYPE_CHECKING:
     from ..calibration import Interval
     from ..differences import Comparison
+    from ..statistics import SpinStatistics
     from ._shown import Shown, ShownCouplings
 
 LOADINGS_IN_TEXT = 5  # of a common cause: likewise
@@ -45,16 +46,15 @@ def estimate_as_text(e: Shown, interval: Interval | None, encoding: str) -> str:
 
 def _size(e: Shown | ShownCouplings) -> str:
     """Samples and spins, and the share of the cells that are missing."""
-    share = 100 * e.n_missing / (e.n_samples * e.n_spins)
-    missing = f", {share:.2g}% of the cells missing" if e.n_missing else ""
     worth = (
-        "" if e.effective_samples == e.n_samples else f", worth {e.effective_samples:.0f} independent ones"
+        "" if e.effective_samples == e.n_samples else f", worth {e.effective_samples:.0f} independent ones,"
     )
-    return (
-        f"{e.n_samples} samples{worth}, of {e.n_spins} spins{missing}"
-        if worth
-        else (f"{e.n_samples} samples of {e.n_spins} spins{missing}")
-    )
+    gaps = _gaps(e.n_missing, e.n_samples * e.n_spins)
+    return f"{e.n_samples} samples{worth} of {e.n_spins} spins{gaps}"
+
+
+def _gaps(missing: int, cells: int) -> str:
+    return f", {100 * missing / cells:.2g}% of the cells missing" if missing else ""
 
 
 def _interval_lines(interval: Interval) -> list[str]:
@@ -104,13 +104,14 @@ def _cause_lines(found: ShownCouplings) -> list[str]:
     return lines
 
 
-def comparison_as_text(found: Comparison, sizes: tuple[int, int], fdr: float) -> str:
+def comparison_as_text(found: Comparison, data: tuple[SpinStatistics, SpinStatistics], fdr: float) -> str:
     """Which couplings differ most, by how much, and whether the overall strength does."""
     (a, b), pairs, edges = found.groups, found.edge_flags(fdr), found.edges(fdr)
     strength, fields = found.strength, found.differing_fields(fdr)
     low, high = strength.interval()
+    sizes = [f"{group.N} samples{_gaps(group.missing, group.N * group.n)}" for group in data]
     lines = [
-        f"  groups   {a} ({sizes[0]} samples) minus {b} ({sizes[1]} samples), {len(found.names)} spins",
+        f"  groups   {a} ({sizes[0]}) minus {b} ({sizes[1]}), {len(found.names)} spins",
         f"  differ   {len(edges)} of {len(pairs)} couplings, with {100 * fdr:.3g}% false ones expected among them",
     ]
     for k, edge in enumerate(edges[:IN_TEXT]):

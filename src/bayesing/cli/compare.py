@@ -78,15 +78,14 @@ def compare(
     if picture is not None:
         check_picture(picture, force, (*data, output))
     read = _groups_in(data, by, reading)
-    sizes = {label: group.N for label, group in read.groups.items()}
-    with Progress(f"comparing {' and '.join(sizes)}") as progress, joblib.parallel_config(n_jobs=jobs):
+    with Progress(f"comparing {' and '.join(read.groups)}") as progress, joblib.parallel_config(n_jobs=jobs):
         found = compare_groups(read.groups, permutations=permutations, seed=seed, progress=progress.advance)
         if picture is not None:
             progress.begin(f"drawing {picture}")
             draw_comparisons(picture, list(found.values()), fdr, force)
         progress.begin(f"writing {output}")
         rows = _write(list(found.values()), output, by is not None, fdr, force)
-    each = [(answer, (sizes[a], sizes[b])) for (a, b), answer in found.items()]
+    each = [(answer, (read.groups[a], read.groups[b])) for (a, b), answer in found.items()]
     if as_json:
         answers = [comparison_as_json(*one, fdr) for one in each]
         how = {"encoding": read.encoding, "notes": read.notes, "output": output, "picture": picture}

@@ -308,7 +308,7 @@ def _find(
         data = source.averaged(mode.J, mode.h, run)
         found, free = certify(data, mode.J, mode.h, pull, check, run, stats.kept.active)
         tries.append((mode, found, data, free))
-        if found.within(_AIM) and found.agreed:
+        if (found.within(_AIM) and found.agreed) or len(tries) == _MOST_TRIES:
             break
         if mode.settled and found.agreed:
             mode = go_on(learner, mode, shape)

@@ -73,16 +73,23 @@ def log_evidence_but_partition(causes: Causes, seed: np.random.SeedSequence, run
 def _log_det(
     causes: Causes, precisions: Array, seed: np.random.SeedSequence, run: Run
 ) -> tuple[float, Array]:
-    """ln det of the curvature, and how far each unit is from itself with the other sign, squared."""
+    """ln det of the curvature, and how far each unit is from itself with the other sign, squared.
+
+    Features are taken around their means in the first samples: a machine that ran away from the data has means far
+    from d, of which nothing would be left in single precision.
+    """
     data, p = causes.data, len(precisions)
     A = max(_LEAST, _SAMPLES * p)
     population = _settled(causes.mode.J, causes.mode.h, data.rates, seed, run)
     parts = population.collect(math.ceil(A / population.size), 8, 8)
     square, total, count = np.zeros((p, p), np.float32, order="F"), np.zeros(p), 0
+    middle: Single | None = None
     for spins, _ in parts:
         y = summed_out(spins, causes.mode.J, causes.mode.h, data.hidden) - data.d.astype(np.float32)[:, None]
         for start in range(0, y.shape[1], _AT_A_TIME):
             features = np.asfortranarray(stacked(y[:, start : start + _AT_A_TIME], data.pairs))
+            middle = features.mean(axis=1, keepdims=True) if middle is None else middle
+            features -= middle
             square = scipy.linalg.blas.ssyrk(1.0, features, beta=1.0, c=square, overwrite_c=1)
             total += features.sum(axis=1, dtype=np.float64)
         count += y.shape[1]

@@ -44,14 +44,18 @@ class Task(NamedTuple):
 
 
 def so_many(task: Task, k: int, seed: np.random.SeedSequence, run: Run, heard: Heard) -> Causes:
-    """The fit with k units, as asked."""
-    first, second, third, fourth = seed.spawn(4)
+    """The fit with k units, as asked; a search that got lost is tried once more."""
+    first, second, third, fourth, again = seed.spawn(5)
     found = _from_restricted(task, k, first, run)
+    if not found.mode.settled:
+        found = _from_restricted(task, k, again, run)
     heard(1, 2)
     if _clear(found):
         return found
     before = _from_restricted(task, k - 1, second, run)
     other = find_causes(task.stats, split_start(before), *task[1:], third, run)
+    if found.mode.settled != other.mode.settled:
+        return found if found.mode.settled else other
     return other if gain(found, other, fourth, run).value > 0 else found
 
 

@@ -39,7 +39,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..types import Array
-from .phases import LEAST_LEFT, Data, Free, Lost, blank, variances_of_pairs
+from .phases import LEAST_LEFT, Data, Free, Lost, blank, field_precision, variances_of_pairs
 from .population import worth
 
 _RIDGE = 1e-3  # added to the covariance: directions in which spins do not move
@@ -59,7 +59,10 @@ Told = Callable[[float], object]
 
 
 class Metric:
-    """The curvature in the eigenvectors of the covariance: N W + lam for couplings, N c + 1 for fields."""
+    """The curvature in the eigenvectors of the covariance: N W + lam for couplings, N c + 1 for fields.
+
+    Where there are hidden units, the 1 is the mean precision of the prior over what a direction consists of.
+    """
 
     def __init__(
         self, free: Free, N: int, lam: float | Array, lost: Lost | None = None, hidden: int = 0
@@ -116,7 +119,10 @@ class Metric:
     @property
     def k(self) -> Array:
         """Those of the fields."""
-        return np.asarray(1 / (self.N * self.c + 1))
+        precision = field_precision(len(self.c), self.hidden)
+        if isinstance(precision, np.ndarray):
+            precision = self.V.T**2 @ precision
+        return np.asarray(1 / (self.N * self.c + precision))
 
     @property
     def used(self) -> float:

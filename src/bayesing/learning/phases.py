@@ -94,9 +94,7 @@ class Data:
     @property
     def precision(self) -> Array | float:
         """Of the prior of b."""
-        if not self.hidden:
-            return 1.0
-        return np.append(np.ones(self.n - self.hidden), np.full(self.hidden, HIDDEN_PRECISION))
+        return field_precision(self.n, self.hidden)
 
     @property
     def _counts(self) -> Array | int:
@@ -140,6 +138,13 @@ class Data:
         if a is b:
             return a
         return replace(a, C=(a.C + b.C) / 2, shift=(a.shift + b.shift) / 2)
+
+
+def field_precision(n: int, hidden: int) -> Array | float:
+    """Of the priors of n centred fields, the last of which are those of hidden units; one number if all are alike."""
+    if not hidden:
+        return 1.0
+    return np.append(np.ones(n - hidden), np.full(hidden, HIDDEN_PRECISION))
 
 
 def blank(matrix: Array, hidden: int) -> Array:

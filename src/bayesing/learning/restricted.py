@@ -27,6 +27,8 @@ The variances are those of one unit, with its hidden field and all visible field
 :math:`z = v - d` and :math:`\zeta_a = \tau_a - \mu_a` the inverse of
 :math:`N \operatorname{Cov}(z \zeta_a, \zeta_a \mid z)` plus prior precisions. The scale is held until the units have
 formed; learned earlier, it would kill them.
+
+**Missing cells** are summed over (:mod:`bayesing.learning.restricted_missing`).
 """
 
 from __future__ import annotations
@@ -45,6 +47,7 @@ from ..restricted import RestrictedModel, log_2cosh, moments_of
 from ..statistics import SpinStatistics
 from ..types import Array, Heard
 from .phases import HIDDEN_PRECISION
+from .restricted_missing import Incomplete, Lost, slopes_of
 
 FIRST_GAMMA = 5.0  # weak enough a prior for units to form
 _FIRST_WEIGHTS = 0.1  # deviation of the random weights of the start
@@ -65,18 +68,34 @@ _SAMPLES_A_SPIN = 10
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Samples, each state once, and how often it occurs."""
+    """Samples, each state once, and how often it occurs; those with missing cells are apart.
+
+    ``sums`` are of the cells that are there, ``seen`` of them for each spin.
+    """
 
     packed: PackedSpins
     counts: Array
     sums: Array
     N: int
+    seen: Array | int
+    incomplete: Incomplete | None = None
 
     @classmethod
     def of(cls, data: SpinStatistics) -> Rows:
         """All samples of the data, whose rows must have been kept."""
-        packed, counts = data.distinct()
-        return cls(packed, counts.astype(np.float64), data.sums.astype(np.float64), data.N)
+        states, numbers = data.distinct()
+        counts, sums = numbers.astype(np.float64), data.sums.astype(np.float64)
+        assert states.rows is not None
+        if states.absent is None:
+            return cls(states.rows, counts, sums, data.N, data.N)
+        gaps = states.absent.words.any(axis=1)
+        incomplete = Incomplete.of(states.take(np.flatnonzero(gaps)), counts[gaps])
+        return cls(
+            states.rows[~gaps], counts[~gaps], sums, data.N, data.counts.astype(np.float64), incomplete
+        )
+
+    def __len__(self) -> int:
+        return len(self.packed) + (len(self.incomplete) if self.incomplete else 0)
 
     @property
     def n(self) -> int:
@@ -86,10 +105,10 @@ class Rows:
     @property
     def means(self) -> Array:
         """d."""
-        return np.asarray(self.sums / self.N)
+        return np.asarray(self.sums / np.maximum(self.seen, 1))
 
     def blocks(self) -> Iterator[tuple[Array, Array]]:
-        """Spins (float64, rows x n) and counts, some rows at a time."""
+        """Spins (float64, rows x n) and counts of complete rows, some at a time."""
         if len(self.packed) * self.n <= _KEPT:
             yield from self._unpacked
         else:
@@ -183,11 +202,16 @@ def log_likelihood(rows: Rows, at: Point) -> Value:
         total += float(logs @ counts)
         taus += tau.sum(axis=1)
         products += (tau @ v).T
+    sums = rows.sums
+    if rows.incomplete:
+        more = rows.incomplete.part(W, h, c)
+        total, sums = total + more.total, sums + more.missing
+        taus, products = taus + more.hidden, products + more.products
     model = moments_of(W, h, c)
     return Value(
         total + float(rows.sums @ h) - rows.N * model.log_partition,
         products - rows.N * model.products,
-        rows.sums - rows.N * model.visible,
+        sums - rows.N * model.visible,
         taus - rows.N * model.hidden,
     )
 
@@ -197,18 +221,20 @@ def hidden_centres(rows: Rows, at: Point) -> Array:
     total = np.zeros(len(at.hidden_fields))
     for v, counts in rows.blocks():
         total += np.tanh(at.weights.T @ v.T + at.hidden_fields[:, None]) @ counts
+    if rows.incomplete:
+        total += rows.incomplete.hidden(*at)
     return np.asarray(total / rows.N)
 
 
 def first_point(rows: Rows, k: int, rng: np.random.Generator) -> Point:
     """Independent spins with the means of the data, and weak random weights."""
     W = rng.normal(0, _FIRST_WEIGHTS, (rows.n, k))
-    return Point(W, independent_fields(rows.sums, rows.N), -rows.means @ W)
+    return Point(W, independent_fields(rows.sums, rows.seen), -rows.means @ W)
 
 
 def frame_at(rows: Rows, at: Point, gamma: Array) -> Frame:
     """Centres at a point."""
-    return Frame(rows.means, hidden_centres(rows, at), gamma, middle_of_fields(rows.sums, rows.N))
+    return Frame(rows.means, hidden_centres(rows, at), gamma, middle_of_fields(rows.sums, rows.seen))
 
 
 def search(rows: Rows, start: Point, frame: Frame, iterations: int) -> tuple[Point, float]:
@@ -245,8 +271,10 @@ def search(rows: Rows, start: Point, frame: Frame, iterations: int) -> tuple[Poi
     return unpacked(found.x), -float(found.fun)
 
 
-def unit_variances(spins: Array, at: Point, frame: Frame, N: int) -> Array:
+def unit_variances(spins: Array, at: Point, frame: Frame, N: int, lost: Lost | None = None) -> Array:
     """Posterior variances of the weights, a unit at a time, from samples of the model; (n, k)."""
+    if lost is not None:
+        return _variances_left(spins, at, frame, N, lost)
     tau = np.tanh(at.weights.T @ spins.T + at.hidden_fields[:, None])
     z = (spins - spins.mean(axis=0)).astype(np.float32)
     A, n = z.shape
@@ -263,6 +291,21 @@ def unit_variances(spins: Array, at: Point, frame: Frame, N: int) -> Array:
         own -= both @ scipy.linalg.cho_solve(factor, both.T)
         own[np.diag_indices(n + 1)] += np.append(np.full(n, precision), HIDDEN_PRECISION)
         variances[:, a] = np.diag(np.linalg.inv(own))[:n]
+    return variances
+
+
+def _variances_left(spins: Array, at: Point, frame: Frame, N: int, lost: Lost) -> Array:
+    """The same where cells are missing."""
+    tau, n = np.tanh(spins @ at.weights + at.hidden_fields), spins.shape[1]
+    weights, fields, hidden = frame.precisions
+    variances = np.empty(at.weights.shape)
+    for a in range(len(at.hidden_fields)):
+        slopes = slopes_of(spins - frame.d, tau[:, [a]] - frame.mu[a])
+        slopes -= slopes.mean(axis=0)
+        H = N * (slopes.T @ slopes).astype(np.float64) / len(spins)
+        prior = np.concatenate([weights[:, a], fields, hidden[[a]]])
+        left = lost.left(H, frame.d, frame.mu, np.arange(n), np.array([a])) + np.diag(prior)
+        variances[:, a] = np.diag(np.linalg.inv(left))[:n]
     return variances
 
 
@@ -293,7 +336,8 @@ def fit_restricted(
     A = max(_SAMPLES, _SAMPLES_A_SPIN * rows.n)
     for done in range(_ROUNDS if len(gamma) else 0):
         spins = at.model.sample(A, seed).astype(np.float64)
-        new = next_gamma(at, frame.gamma, unit_variances(spins, at, frame, rows.N))
+        lost = rows.incomplete.lost(*at, A, seed) if rows.incomplete else None
+        new = next_gamma(at, frame.gamma, unit_variances(spins, at, frame, rows.N, lost))
         settled = bool(np.abs(np.log(new / frame.gamma)).max() < _STILL)
         frame = frame_at(rows, at, new)
         if heard is not None:

@@ -34,22 +34,21 @@ ln det :math:`L_a`, are taken as independent, and then corrected, spin by spin, 
 The variance of a weight is corrected by the ratio of its variances in the same two blocks. For one unit this is the
 full matrix. With 60 spins and 3 to 10 units errors are too small by 1 to 5%, and evidences too low by 1 to 2 nats a
 unit; without the correction it is 20% and 8 nats.
+
+**Missing cells** take some of N F away (:mod:`bayesing.learning.restricted_missing`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from ..types import Array, Indices, Spins
 from .restricted import Frame, Point, RestrictedFit
-
-Floats = NDArray[np.floating[Any]]
+from .restricted_missing import Floats, Lost, slopes_of
 
 SAMPLES = 64_000  # of the model: what is left of their noise is below a nat for 500 parameters
 MOST_PARAMETERS = 2000  # of a full matrix: some seconds
@@ -79,12 +78,16 @@ def fisher_matrix(at: Point, frame: Frame, A: int, seed: int) -> Array:
     return np.asarray(products / A - np.outer(sums, sums) / A**2)
 
 
-def posterior_of(fit: RestrictedFit, N: int, seed: int, A: int = SAMPLES) -> RestrictedPosterior:
-    """Errors and evidence at the mode, from the full Fisher matrix."""
+def posterior_of(
+    fit: RestrictedFit, N: int, seed: int, A: int = SAMPLES, lost: Lost | None = None
+) -> RestrictedPosterior:
+    """Errors and evidence at the mode, from the full Fisher matrix, less what missing cells lose."""
     at, frame = fit.point, fit.frame
     n, k = at.weights.shape
     prior = np.concatenate([p.ravel() for p in frame.precisions])
     H = N * fisher_matrix(at, frame, A, seed)
+    if lost is not None:
+        H = lost.left(H, frame.d, frame.mu, np.arange(n), np.arange(k))
     own = [slice(a, n * k, k) for a in range(k)]  # weights of one unit
     distances = np.array(
         [_distance(w, H[a, a] + np.diag(prior[a])) for w, a in zip(at.weights.T, own, strict=True)]
@@ -99,7 +102,9 @@ def enough_samples(n: int) -> int:
     return max(SAMPLES // 4, _SAMPLES_A_SPIN * n)
 
 
-def posterior_by_blocks(fit: RestrictedFit, N: int, v: Spins) -> RestrictedPosterior:
+def posterior_by_blocks(
+    fit: RestrictedFit, N: int, v: Spins, lost: Lost | None = None
+) -> RestrictedPosterior:
     """The same from blocks of one unit and of one spin, for many parameters, with samples v of the model."""
     at, frame = fit.point, fit.frame
     (n, k), A = at.weights.shape, len(v)
@@ -110,7 +115,8 @@ def posterior_by_blocks(fit: RestrictedFit, N: int, v: Spins) -> RestrictedPoste
         """The block of H of some spins and units, and its part from the prior."""
         weights, fields, hidden = frame.precisions
         prior = np.concatenate([weights[np.ix_(spins, units)].ravel(), fields[spins], hidden[units]])
-        return N * _covariance(z[:, spins], zeta[:, units]), prior
+        H = N * _covariance(z[:, spins], zeta[:, units])
+        return (H if lost is None else lost.left(H, frame.d, frame.mu, spins, units)), prior
 
     spins, units = np.arange(n), np.arange(k)
     covariance, alone = _inverse(*precision(spins, units[:0]), A)
@@ -163,12 +169,7 @@ def _accumulated(parts: Iterable[tuple[Floats, Floats]]) -> tuple[Array, Array]:
     products: Array | float = 0.0
     sums: Array | float = 0.0
     for z, zeta in parts:
-        A, n, k = *z.shape, zeta.shape[1]
-        slopes = np.empty((A, n * k + n + k), np.float32)
-        np.multiply(
-            z[:, :, None], zeta[:, None, :], out=slopes[:, : n * k].reshape(A, n, k), casting="same_kind"
-        )
-        slopes[:, n * k : n * k + n], slopes[:, n * k + n :] = z, zeta
+        slopes = slopes_of(z, zeta)
         products = products + (slopes.T @ slopes).astype(np.float64)
         sums = sums + slopes.sum(axis=0, dtype=np.float64)
     return np.asarray(products), np.asarray(sums)

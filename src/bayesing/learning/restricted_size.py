@@ -30,7 +30,7 @@ from ..exceptions import BayesingWarning, BoundWarning, NotConvergedWarning
 from ..restricted import RestrictedModel
 from ..sampling.restricted import anneal_restricted
 from ..statistics import SpinStatistics
-from ..types import Array, Heard
+from ..types import Array, Heard, Indices
 from .restricted import (
     FIRST_GAMMA,
     Point,
@@ -43,6 +43,7 @@ from .restricted import (
 from .restricted_chains import fit_chains
 from .restricted_evidence import (
     MOST_PARAMETERS,
+    SAMPLES,
     RestrictedPosterior,
     enough_samples,
     posterior_by_blocks,
@@ -108,6 +109,9 @@ def few_states(n: int, k: int) -> bool:
 
 def fit_size(data: SpinStatistics, k: int, seed: int, heard: Heard | None = None) -> RestrictedAnswer:
     """The machine with k hidden units, by enumeration of states where these are few, else by chains."""
+    seen = np.flatnonzero(data.counts)
+    if len(seen) < data.n:
+        return _with_empty(fit_size(data.select(seen), k, seed, heard), seen, data.n)
     rows = Rows.of(data)
     if not few_states(data.n, k):
         return _by_chains(rows, k, seed, heard)
@@ -118,6 +122,9 @@ def fit_size(data: SpinStatistics, k: int, seed: int, heard: Heard | None = None
 
 def fit_best_size(data: SpinStatistics, seed: int, heard: Heard | None = None) -> RestrictedAnswer:
     """The machine with the number of hidden units of largest evidence, up to 12."""
+    seen = np.flatnonzero(data.counts)
+    if len(seen) < data.n:
+        return _with_empty(fit_best_size(data.select(seen), seed, heard), seen, data.n)
     rows, most = Rows.of(data), min(MOST_UNITS, data.n)
     by_blocks = data.n * (most + 1) + most > MOST_PARAMETERS  # the same approximation for all k
     found: dict[int, tuple[RestrictedFit, RestrictedPosterior]] = {}
@@ -143,6 +150,28 @@ def fit_best_size(data: SpinStatistics, seed: int, heard: Heard | None = None) -
     return answer
 
 
+def _with_empty(answer: RestrictedAnswer, seen: Indices, n: int) -> RestrictedAnswer:
+    """With spins that were never seen, of which the prior alone is known: no weights, and no field."""
+
+    def all_spins(values: Array, others: Array | float) -> Array:
+        found = np.full((n, *values.shape[1:]), others)
+        found[seen] = values
+        return found
+
+    model, gamma = answer.model, answer.gamma * n / len(seen)
+    return replace(
+        answer,
+        model=RestrictedModel(
+            all_spins(model.weights, 0.0), all_spins(model.fields, 0.0), model.hidden_fields
+        ),
+        gamma=gamma,
+        weight_errors=all_spins(answer.weight_errors, np.sqrt(gamma / n)),
+        field_errors=all_spins(answer.field_errors, 1.0),
+        base=all_spins(answer.base, 0.0),
+        log_partition=answer.log_partition + (n - len(seen)) * math.log(2),
+    )
+
+
 def ordered(fit: RestrictedFit) -> RestrictedFit:
     """The same model with its units in order, and with their signs."""
     W, h, c = fit.point
@@ -163,7 +192,7 @@ def _modes(
 ) -> list[RestrictedFit]:
     """From the random start that leads to the highest mode, and from the last fit and a new unit."""
     rng = np.random.default_rng([seed, k])
-    many = len(rows.packed) > _MANY
+    many = len(rows) > _MANY
     some = Rows.of(data.take(rng.choice(data.N, _SOME, replace=False))) if many else rows
     gamma = np.full(k, FIRST_GAMMA)
     starts = [first_point(some, k, rng) for _ in range(_STARTS if k else 1)]
@@ -190,9 +219,11 @@ def _posterior(rows: Rows, fit: RestrictedFit, seed: int, by_blocks: bool | None
     if by_blocks is None:
         n, k = fit.point.weights.shape
         by_blocks = n * (k + 1) + k > MOST_PARAMETERS
+    A = enough_samples(rows.n) if by_blocks else SAMPLES
+    lost = rows.incomplete.lost(*fit.point, A, seed) if rows.incomplete else None
     if not by_blocks:
-        return posterior_of(fit, rows.N, seed)
-    return posterior_by_blocks(fit, rows.N, fit.point.model.sample(enough_samples(rows.n), seed))
+        return posterior_of(fit, rows.N, seed, A, lost)
+    return posterior_by_blocks(fit, rows.N, fit.point.model.sample(A, seed), lost)
 
 
 def _by_chains(rows: Rows, k: int, seed: int, heard: Heard | None) -> RestrictedAnswer:
@@ -229,7 +260,7 @@ def _answer(
         weight_errors=posterior.weights,
         field_errors=posterior.fields,
         hidden_field_errors=posterior.hidden_fields,
-        base=independent_fields(rows.sums, rows.N),
+        base=independent_fields(rows.sums, rows.seen),
         log_partition=model.log_partition() if model.is_exact else math.nan,
         log_partition_error=0.0,
         evidences=evidences,
