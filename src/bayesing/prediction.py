@@ -29,8 +29,8 @@ are not independent. With :math:`R` the matrix of their correlations and :math:`
 The second is that of a perfect model, the first that of a wrong one, freed of what noise adds to :math:`\rho`. Both
 follow from products of what single samples contribute, :math:`\operatorname{tr} R^2 = E (y_a \cdot y_b)^2`.
 
-**The noise ceiling** is the correlation of observed and true values, all that even a perfect model can reach. It needs
-no model. Samples are dealt to G groups, whose estimates :math:`x_g` share the signal and not the noise:
+**The noise ceiling** is the correlation of observed and true values, all that even a perfect model can reach. It
+needs no model. Samples are dealt to G groups, whose estimates :math:`x_g` share the signal and not the noise:
 
 .. math::
 
@@ -360,11 +360,12 @@ def _spread_of_noise(x: Array) -> float:
     """Standard deviation of the mean square of the noise in the mean of all groups."""
     G, K = x.shape
     half = G // 2
-    products = []
+    products: list[Array] = []
     for shift in range(half):  # every group of the first half less each of the second
         pure = (x[:half] - np.roll(x[half : 2 * half], shift, axis=0)) / math.sqrt(2)
         products.append((pure @ pure.T / K)[np.triu_indices(half, 1)])
-    return math.sqrt(2 * float(np.mean(np.square(products)))) / G
+    square = float(np.mean(np.square(products)))
+    return float(math.sqrt(2 * square) / G)
 
 
 def _in_groups(

@@ -8,12 +8,14 @@ from ._compared import compared_networks
 from ._couplings import coupling_matrix, order_of
 from ._evidence import evidence_curve, evidence_surface, recovery
 from ._hidden import hidden_evidence, hidden_loadings
+from ._likeness import active_counts
 from ._network import coupling_network
 from ._phases import phase_diagram
 from ._prediction import predicted_correlations
 from ._spectrum import correlation_spectrum
 
 __all__ = [
+    "active_counts",
     "compared_networks",
     "correlation_spectrum",
     "coupling_matrix",

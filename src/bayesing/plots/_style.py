@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.colors import Colormap, LinearSegmentedColormap, to_hex, to_rgba
 
 _LONGEST = 24  # letters of a name
+_UNSEEN = {"Cc", "Cs", "Zl", "Zp"}  # kinds of characters: control, half of a pair, ends of lines
+_TURNING = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
 # From strong to weak, as in ColorBrewer's RdBu, which readers with any kind of colour vision tell apart.
 _ON_LIGHT = ("#053061", "#2166ac", "#92c5de"), ("#f4a582", "#b2182b", "#67001f")
@@ -44,9 +48,20 @@ def cause_colour(ax: Axes) -> str:
     return "#f2b84b" if _lightness(background(ax)) < 0.5 else "#a86f00"
 
 
+def visible(text: str) -> str:
+    r"""A text in which control characters, and those that turn the direction of writing, are escapes.
+
+    >>> print(visible("\x1b[31mred"))
+    \x1b[31mred
+    """
+    if text.isprintable():  # as letters, blanks and signs are
+        return text
+    return "".join(ascii(c)[1:-1] if c in _TURNING or unicodedata.category(c) in _UNSEEN else c for c in text)
+
+
 def name_of(name: str, longest: int = _LONGEST) -> str:
     """A name as it is written: no formula where it has dollar signs, one line, and not too long."""
-    line = " ".join(name.split())
+    line = visible(" ".join(name.split()))
     if len(line) > longest:
         line = line[: longest - 1].rstrip() + "…"
     return line.replace("$", r"\$")

@@ -15,7 +15,7 @@ from .held_out import HeldOut
 from .notes import notes
 from .tables import MOST_COUPLINGS
 
-_COMPARED = ("correlation", "expected_correlation", "slope", "slope_error", "chi2", "chi2_error")
+_COMPARED = ("correlation", "ceiling", "ceiling_error", "slope", "slope_error", "chi2", "chi2_error")
 
 
 def numbers(a: Analysis) -> dict[str, Any]:
