@@ -20,6 +20,7 @@ from ..types import Array, Flags, Indices, Integers
 from ._couplings import order_of
 
 _STEPS = 300  # of the forces, and of moving names apart: nothing moves any more
+_OTHER_WAY = 8  # steps after which names that overlap go the longer way
 _LAST_STEP = 0.02  # of the forces, in units of the typical distance
 _NEGATIVE = 0.2  # pull of a negative coupling, next to that of a positive one
 _PULL = 3.0  # mean pull of all lines of a spin, in units of the push of a neighbour
@@ -49,7 +50,8 @@ def layout(J: Array, boxes: Array, frame: Array, turn: float = 0.0) -> Array:
     ellipse of the start is turned by an angle, which leads to another picture of the same network.
     """
     roomy = boxes * float(np.clip(math.sqrt(_FILLED * frame.prod() / boxes.prod(axis=1).sum()), 1.0, _ROOM))
-    return _moved_apart(_stretched(_relaxed(J, frame, turn), boxes, frame), roomy, frame)
+    spread = _moved_apart(_stretched(_relaxed(J, frame, turn), boxes, frame), roomy, frame)
+    return _moved_apart(spread, boxes, frame)
 
 
 def _relaxed(J: Array, frame: Array, turn: float) -> Array:
@@ -73,16 +75,18 @@ def _relaxed(J: Array, frame: Array, turn: float) -> Array:
 
 
 def _moved_apart(xy: Array, boxes: Array, frame: Array) -> Array:
-    """Boxes that overlap go apart, along the shorter way out."""
+    """Boxes that overlap go apart, along the shorter way out or, now and then, the longer one: else they may jam."""
     m = len(xy)
     wide = (boxes[:, None] + boxes) / 2
-    for _ in range(_STEPS):
+    for step in range(_STEPS):
         apart = xy[:, None] - xy
         overlap = wide - np.abs(apart)
         touching = (overlap > 0).all(axis=2) & ~np.eye(m, dtype=bool)
         if not touching.any():
             break
         vertical = overlap[:, :, 1] < overlap[:, :, 0]
+        if step % _OTHER_WAY == _OTHER_WAY - 1:
+            vertical = ~vertical
         way = np.stack([~vertical, vertical], axis=2)
         # Of two at the same place the first goes up.
         sign = np.where(apart == 0, np.triu(np.ones((m, m)), 1)[:, :, None] * 2 - 1, np.sign(apart))

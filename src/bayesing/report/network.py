@@ -133,7 +133,7 @@ def _lines(network: Network) -> Iterator[Line]:
             f"M{x} {y}Q{u} {v} {p} {q}",
             _short(max(WIDEST * abs(c.J) / largest, THINNEST)),
             kind,
-            f"{1 - c.probability:.2g}",
+            f"{1 - c.probability:.3g}",
             (c.i, c.j),
             f"{told} (probability {chance(c.probability)})",
         )
