@@ -19,13 +19,14 @@ import numpy as np
 from ..types import Array, Flags, Indices, Integers
 from ._couplings import order_of
 
-_STEPS = 300  # of the forces, and of moving names apart: nothing moves any more
-_OTHER_WAY = 8  # steps after which names that overlap go the longer way
+_STEPS = 300  # of the forces: nothing moves any more
+_PATIENCE = 100  # steps after which names that still overlap are jammed
+_OTHER_WAY = 8  # of these steps: in one of them they go the longer way
 _LAST_STEP = 0.02  # of the forces, in units of the typical distance
 _NEGATIVE = 0.2  # pull of a negative coupling, next to that of a positive one
 _PULL = 3.0  # mean pull of all lines of a spin, in units of the push of a neighbour
 _EVEN = 0.5  # share of a place that is its rank among others: no part of the picture is empty
-_FILLED, _ROOM = 0.6, 1.6  # boxes grow until they fill so much of the picture, or so many times as wide
+_FILLED, _ROOM = 0.45, 1.6  # boxes grow until they fill so much of the picture, or so many times as wide
 _GAP = 3.0  # points between a spin and its name
 _POINT = 3.0  # points: radius around a spin that no other line should cross
 _ON_LINE = 24  # places on a line at which it is looked for names
@@ -50,8 +51,8 @@ def layout(J: Array, boxes: Array, frame: Array, turn: float = 0.0) -> Array:
     ellipse of the start is turned by an angle, which leads to another picture of the same network.
     """
     roomy = boxes * float(np.clip(math.sqrt(_FILLED * frame.prod() / boxes.prod(axis=1).sum()), 1.0, _ROOM))
-    spread = _moved_apart(_stretched(_relaxed(J, frame, turn), boxes, frame), roomy, frame)
-    return _moved_apart(spread, boxes, frame)
+    spread = _moved_apart(_stretched(_relaxed(J, frame, turn), boxes, frame), roomy, frame, _PATIENCE)
+    return _moved_apart(spread, boxes, frame, 3 * _STEPS)
 
 
 def _relaxed(J: Array, frame: Array, turn: float) -> Array:
@@ -74,18 +75,18 @@ def _relaxed(J: Array, frame: Array, turn: float) -> Array:
     return xy
 
 
-def _moved_apart(xy: Array, boxes: Array, frame: Array) -> Array:
-    """Boxes that overlap go apart, along the shorter way out or, now and then, the longer one: else they may jam."""
+def _moved_apart(xy: Array, boxes: Array, frame: Array, steps: int) -> Array:
+    """Boxes that overlap go apart, along the shorter way out; those that are jammed, now and then, the longer one."""
     m = len(xy)
     wide = (boxes[:, None] + boxes) / 2
-    for step in range(_STEPS):
+    for step in range(steps):
         apart = xy[:, None] - xy
         overlap = wide - np.abs(apart)
         touching = (overlap > 0).all(axis=2) & ~np.eye(m, dtype=bool)
         if not touching.any():
             break
         vertical = overlap[:, :, 1] < overlap[:, :, 0]
-        if step % _OTHER_WAY == _OTHER_WAY - 1:
+        if step > _PATIENCE and step % _OTHER_WAY == 0:
             vertical = ~vertical
         way = np.stack([~vertical, vertical], axis=2)
         # Of two at the same place the first goes up.

@@ -21,7 +21,8 @@ from ..types import Array, Spins
 from . import budget
 from .couplings import InferredCouplings
 
-_SAMPLES = 4000  # of the model: a share of 1 in 100 is known to a sixth
+LEAST_SAMPLES = 4000  # of the model: a share of 1 in 100 is known to a sixth
+_MOST_SAMPLES = 20_000  # of the model, where there are so many data
 _CHAINS = 1000  # for the multi-information
 _SEED = 3  # beside that of the report
 
@@ -58,19 +59,20 @@ def likeness_of(
     if found is None:
         return None, "Model and data were not compared, for there is no model."
     n, machine = data.n, found.machine
-    if not budget.can_predict(n, _SAMPLES, hard):
+    samples = min(max(LEAST_SAMPLES, data.N), _MOST_SAMPLES)
+    if not budget.can_predict(n, samples, hard):
         return (
             None,
             f"Model and data were not compared in pictures: to sample {n:,} spins would take minutes.",
         )
     of_data = whole_rows(machine.answer_, data, seed).spins()
-    of_model = machine.sample(_SAMPLES, np.random.default_rng([seed, _SEED]))
+    of_model = machine.sample(samples, np.random.default_rng([seed, _SEED]))
     upper = np.triu_indices(n, 1)
     means = np.stack([data.magnetisations, of_model.mean(axis=0)], axis=1)
     pairs = np.stack([_connected(spins)[upper] for spins in (of_data, of_model)], axis=1)
     active = [_shares(of_data), _shares(of_model), independent_shares(data.magnetisations)]
     nats = Nats(*machine.multi_information(_CHAINS, seed))
-    return Likeness(data.N, _SAMPLES, means, pairs, np.array(active), nats, bool(data.missing)), ""
+    return Likeness(data.N, samples, means, pairs, np.array(active), nats, bool(data.missing)), ""
 
 
 def independent_shares(means: Array) -> Array:

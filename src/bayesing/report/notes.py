@@ -108,7 +108,10 @@ def _of_order(a: Analysis) -> Iterable[Note]:
 
 
 def _of_warnings(a: Analysis) -> Iterable[Note]:
+    before = {warning.category for warning in a.caught if warning.step is Step.COUPLINGS}
     for warning in a.caught:
+        if warning.step is Step.PREDICTION and warning.category in before:
+            continue  # said of the fit to all samples
         yield Note(_titled(warning), warning.message)
 
 
