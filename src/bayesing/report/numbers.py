@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import Any
 
 from ..loadings import Cause
@@ -25,7 +26,9 @@ def numbers(a: Analysis) -> dict[str, Any]:
         "encoding": a.source.data.encoding,
         "notes": [f"{note.title}: {note.text}" for note in notes(a)],
         "missing": None if a.gaps is None else _missing(a, a.gaps),
+        "variables": [variable._asdict() for variable in a.variables],
         "couplings": None if a.couplings is None else _couplings(a.couplings),
+        "multi_information": None if a.likeness is None else asdict(a.likeness.multi_information),
         "held_out": None if a.held_out is None else _held_out(a.held_out),
         "seed": a.choices.seed,
     }
