@@ -337,6 +337,7 @@ def test_couplings_for_machines(tmp_path, monkeypatch):
         "penalty": pytest.approx(bm.penalty_),
         "n_spins": 5,
         "n_samples": 70,
+        "effective_samples": 70.0,
         "n_missing": 0,
         "fdr": 0.05,
         "n_edges": len(edges),

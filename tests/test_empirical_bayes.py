@@ -448,6 +448,7 @@ def test_a_biased_method_is_compared_with_one_without_bias():
     assert bs.EmpiricalBayes("plefka").fit(few).diagnosis_.trusted
 
 
+@pytest.mark.filterwarnings("ignore::bayesing.MemoryWarning")  # votes in sequence
 def test_auto_does_not_run_away_deep_in_a_large_spin_glass(monkeypatch):
     """A mode that hardly moves makes "inversion" several times too large; in another data set it does not."""
     monkeypatch.setattr(choice, "MOST_LEARNT", 20)

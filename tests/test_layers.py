@@ -17,13 +17,13 @@ SOURCE = Path(bs.__file__).parent
 ROWS = [
     ["exceptions", "types"],
     ["arguments", "roots", "files", "threads"],
-    ["_popcount", "packed", "spins", "available", "moments", "spectrum", "statistics"],
+    ["_popcount", "packed", "spins", "available", "moments", "spectrum", "series", "statistics", "order"],
     ["priors", "mixture", "ising", "restricted", "conditionals", "replica"],
     ["sampling"],
     ["learning"],
     ["generator", "entropy"],
     ["strength", "couplings"],
-    ["weak", "diagnosis", "words", "check", "choice", "inference"],
+    ["weak", "diagnosis", "words", "check", "thinned", "choice", "inference"],
     ["_surface", "calibration", "prediction"],
     [
         *("_estimator", "edges", "loadings", "centrality", "empirical_bayes", "boltzmann_machine"),

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayesing as bs
+from bayesing.io import spikes
 
 
 def slowly(ticks, width, start, K):
@@ -76,7 +77,7 @@ def test_notes_and_names():
     assert "1 of 2 spins is the same in all samples ('u2')" in data.notes[1]
     assert bs.from_spike_trains([[0.1], [1.1]], bin=1).names is None
     assert bs.from_spike_trains([[0.1], [1.1]], bin=1, names=["a", "b"]).names == ("a", "b")
-    assert bs.from_spike_trains([[0.1], [1.1]], bin=1).notes == ()
+    assert bs.from_spike_trains([[0.1], [1.1]], bin=1).notes == (spikes._IN_ORDER,)
 
 
 SIZE = {"s": 1, "ms": 1e-3}

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .exceptions import InputError
 from .inference import CouplingAnswer, StrengthAnswer
 from .packed import PackedSpins
-from .statistics import SpinStatistics
+from .statistics import SpinStatistics, is_several
 
 Answer = TypeVar("Answer", StrengthAnswer, CouplingAnswer)
 
@@ -32,7 +32,7 @@ class SpinEstimator(BaseEstimator):
 
     def _remember(self, X: Any, data: SpinStatistics) -> None:
         """Keep the number of columns, and the names, of data that have been fitted."""
-        if not _is_ours(X):
+        if not (_is_ours(X) or is_several(X)):
             validate_data(self, X, skip_check_array=True)
             return
         self.n_features_in_ = data.n
@@ -45,7 +45,7 @@ class SpinEstimator(BaseEstimator):
         """Data to look at after the fit, which must have the same columns; rows that show nothing may be kept."""
         check_is_fitted(self)
         data = SpinStatistics.of(X, min_samples=1, keep_empty=keep_empty)
-        if not _is_ours(X):
+        if not (_is_ours(X) or is_several(X)):
             validate_data(self, X, reset=False, skip_check_array=True)
         elif data.n != self.n_features_in_:
             raise InputError(f"Expected {self.n_features_in_} spins (columns), as in fit: found {data.n}.")

@@ -72,8 +72,11 @@ def window_around(centre: Point, half: Point, ceiling: float) -> Window:
 class Surface:
     """What is seen as a function of gamma and H in a window, fitted to simulations there."""
 
-    def __init__(self, window: Window, points: Array, values: Array) -> None:
+    def __init__(self, window: Window, points: Array, values: Array, shares: Array | None = None) -> None:
         self.window = window
+        self.shares = (
+            np.ones(values.shape[1]) if shares is None else shares
+        )  # of the variance, in what is observed
         X, u = _basis(window.scaled(points)), window.scaled(points)[:, 0]
         trend = np.column_stack([np.ones_like(u), u])
         # Of the slope of ln Var in u little is known from so few: it gets the prior N(0, 1).
@@ -109,7 +112,9 @@ class Surface:
 
     def deviation(self, at: Array) -> Array:
         u = self.window.scaled(at)[..., :1]
-        return np.asarray(np.exp((self.log_variances[:, 0] + self.log_variances[:, 1] * u) / 2))
+        return np.asarray(
+            np.exp((self.log_variances[:, 0] + self.log_variances[:, 1] * u) / 2) * np.sqrt(self.shares)
+        )
 
     def whitened(self, at: Array, observed: Array) -> Array:
         """Uncorrelated deviations of what was observed, of variance 1, at one point or many."""

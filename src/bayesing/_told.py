@@ -98,7 +98,7 @@ class Group:
             couplings=found.rows()[0],
             probabilities=1 - answer.false_signs if there is None else there,
             fields=found.fields,
-            field_errors=found.field_errors,
+            field_errors=answer.field_errors,
             b=b,
             q=q,
             check=answer.check,
@@ -145,6 +145,7 @@ def told_by(answer: CouplingAnswer) -> tuple[Array, Array]:
             ".",
         )
     J, errors = found.rows()
+    errors = errors / math.sqrt(answer.told_worth)
     if strength is None:
         return without_prior(J, errors, 0.0)
     if strength.gamma == 0:

@@ -36,6 +36,13 @@ def number(name: str, value: Any, least: float = -LARGEST_NUMBER, most: float = 
     return result
 
 
+def check_flag(name: str, value: Any) -> bool:
+    """``value``, or a ValueError unless it is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False: found {value!r}.")
+    return bool(value)
+
+
 def numbers(name: str, values: Any, least: float = -LARGEST_NUMBER) -> NDArray[np.float64]:
     """``values`` as a float64 array, or a ValueError that names the first entry at fault.
 

@@ -34,7 +34,8 @@ class BoltzmannMachine(MethodEstimator[CouplingAnswer]):
     """Which couplings are behind these spins? Infer all J_ij and fields h_i from binary data, with errors.
 
     The strength of the prior, and so of the regularisation, is inferred from the same data: there is nothing to
-    cross-validate. Rows are taken to be independent samples, in the estimates and in their errors.
+    cross-validate. Rows are taken to be independent samples, in the estimates and in their errors, unless they are a
+    ``series``.
 
     Parameters
     ----------
@@ -47,6 +48,10 @@ class BoltzmannMachine(MethodEstimator[CouplingAnswer]):
         Strength of the couplings. "auto" infers it by the method's own evidence.
     n_hidden : int or "auto"
         Number of hidden units, common causes that act on many spins at once; "auto" is as many as the evidence tells.
+    series : bool
+        Whether rows are in the order of time. If they remember those before them, the strength of the couplings is
+        that of thinned data (:mod:`bayesing.thinned`), and all rows count as the ``effective_samples_`` they are
+        worth.
     random_state : int, Generator or None
         Of methods that draw random numbers. None is a fixed choice.
 
@@ -79,6 +84,8 @@ class BoltzmannMachine(MethodEstimator[CouplingAnswer]):
         the likelihood, and twice that for the pseudo-likelihood.
     model_ : IsingModel
         Couplings and fields as a model; hidden units, if there are any, are its last spins.
+    effective_samples_ : float
+        Independent rows that would say as much of couplings: N, unless rows of a series remember.
     method_, reason_ : str
         The method used, and why.
     n_features_in_, feature_names_in_
@@ -100,12 +107,14 @@ class BoltzmannMachine(MethodEstimator[CouplingAnswer]):
         prior: str = "gaussian",
         gamma: Any = "auto",
         n_hidden: Any = 0,
+        series: bool = False,
         random_state: Any = None,
     ) -> None:
         self.method = method
         self.prior = prior
         self.gamma = gamma
         self.n_hidden = n_hidden
+        self.series = series
         self.random_state = random_state
 
     def fit(
@@ -113,13 +122,14 @@ class BoltzmannMachine(MethodEstimator[CouplingAnswer]):
     ) -> BoltzmannMachine:
         """Infer couplings and fields from ``X``: rows are samples, columns spins (±1, 0/1 or bool).
 
-        ``X`` may also be a :class:`SpinData`, or a :class:`SpinStatistics` of data that were never in memory at once.
+        ``X`` may also be a :class:`SpinData`, or a :class:`SpinStatistics` of data that were never in memory at once;
+        or a list of arrays, each a run of its own, such as a trial.
         ``progress`` is called with how much is done and of how much, by methods that take long.
         """
         check_couplings(self.method, self.prior, self.gamma, self.n_hidden)
         data = SpinStatistics.of(X)
         self._answer = infer_couplings(
-            data, self.method, self.prior, self.gamma, self.random_state, progress, self.n_hidden
+            data, self.method, self.prior, self.gamma, self.random_state, progress, self.n_hidden, self.series
         )
         self._remember(X, data)
         show(self._answer.warnings)
@@ -153,7 +163,12 @@ class BoltzmannMachine(MethodEstimator[CouplingAnswer]):
     @property
     def field_errors_(self) -> Array | None:
         """Standard errors of h_i, of methods that have them."""
-        return self._fitted.couplings.field_errors
+        return self._fitted.field_errors
+
+    @property
+    def effective_samples_(self) -> float:
+        """Independent rows that would say as much of couplings: N, unless rows of a series remember."""
+        return self._fitted.effective_samples
 
     @property
     def certificate_(self) -> Certificate | None:
@@ -185,7 +200,8 @@ class BoltzmannMachine(MethodEstimator[CouplingAnswer]):
         from .check import check, thorough
 
         data = self._meet_again(X)
-        return check(self.model_, data, thorough(data.n), fields_of(data.sums, data.counts))
+        worth = data.memory.worth if self.series else 1.0
+        return check(self.model_, data, thorough(data.n), fields_of(data.sums, data.counts), worth)
 
     @property
     def gamma_(self) -> float | None:
@@ -266,7 +282,8 @@ class BoltzmannMachine(MethodEstimator[CouplingAnswer]):
         For methods that have a posterior of all parameters together, with a Gaussian prior. None is a fixed seed.
         """
         n_draws = count("n_draws", n_draws, 1)
-        return draws_of(self._fitted.couplings, self.method_, self.prior, n_draws, seed)
+        found = self._fitted
+        return draws_of(found.couplings, self.method_, self.prior, n_draws, seed, found.worth)
 
     def centrality(self, n_draws: int = 100, level: float = 0.9, seed: Seed = None) -> Centrality:
         """How central each spin is: strength, expected influence and predictability, with intervals from draws."""

@@ -27,6 +27,9 @@ statistic, find most of their simulations already made. Each point has random nu
 errors of the curve would be common too, and an interval from as many simulations longer.
 
 Where cells are missing, the same cells are left out of every simulated data set.
+
+Of rows that remember those before them, thinned data sets are observed (:mod:`bayesing.thinned`), and simulated data
+sets have as many rows as one of them. The mean of what several of them show has a share of the variance of one.
 """
 
 from __future__ import annotations
@@ -134,6 +137,9 @@ def interval_of(
         )
     if not answer.diagnosis.is_weak:
         raise InputError(f"{another_kind(answer.diagnosis)} Leave it out.")
+    thinned = answer.thinned
+    parts = (data,) if thinned is None else thinned.parts
+    data = parts[0]
     gamma, gamma_error, H, H_error = _first_guess(answer, data)
     least = 1 / m.N  # a score needs a gamma above 0
     looked_at: Statistic
@@ -151,8 +157,11 @@ def interval_of(
         pattern, H = tuple((sites - sites.mean()).tolist()), float(sites.mean())
     setting = Ensemble(m.n, m.N, stability(m), J0, pattern, data.absent)
     start, error = Point(gamma, H), Point(gamma_error, H_error)
-    observed = see(looked_at, data)
-    return calibrate(looked_at, observed, setting, start, error, level, n_simulations, seed, progress)
+    observed = np.mean([see(looked_at, part) for part in parts], axis=0)
+    shares = np.ones(len(observed))
+    if thinned is not None:
+        shares[:-1], shares[-1] = thinned.variances(gamma)
+    return calibrate(looked_at, observed, setting, start, error, level, n_simulations, seed, progress, shares)
 
 
 def _two_scores(answer: StrengthAnswer, data: SpinStatistics) -> bool:
@@ -200,10 +209,12 @@ def calibrate(
     n_simulations: int = 200,
     seed: Seed = 0,
     progress: Heard | None = None,
+    shares: Array | None = None,
 ) -> Interval:
     """Intervals of J and H for data of which this was ``observed``, with :func:`see`.
 
-    ``start`` is a first estimate, ``error`` its standard error; neither needs to be right. Simulations run in
+    ``start`` is a first estimate, ``error`` its standard error; neither needs to be right. What was observed has
+    ``shares`` of the variances of simulated data sets, where it is a mean over several. Simulations run in
     parallel under ``joblib.parallel_config(n_jobs=...)``, and the statistic with them, so it must be picklable.
     """
     observed = np.asarray(observed, dtype=np.float64)
@@ -213,7 +224,7 @@ def calibrate(
     n_simulations = count("n_simulations", n_simulations, 40)
     reach = float(student.ppf((1 + level) / 2, n_simulations - TERMS)) + _MARGIN
     ceiling = _CEILING * max(start.gamma, 1.0)
-    simulations = _Simulations(statistic, setting, error, seed, n_simulations, progress)
+    simulations = _Simulations(statistic, setting, error, seed, n_simulations, progress, shares)
     window = window_around(start, Point(reach * error.gamma, reach * error.H), ceiling)
     simulations.run(window, n_simulations // 2)
     window = simulations.widen(window, observed, level, ceiling)
@@ -270,8 +281,10 @@ class _Simulations:
         seed: Seed,
         expected: int,
         progress: Heard | None,
+        shares: Array | None = None,
     ) -> None:
         self.statistic, self.setting, self.progress, self.expected = statistic, setting, progress, expected
+        self.shares = shares
         rng = generator(seed)
         self.seed = seed if isinstance(seed, int) else int(rng.integers(2**62))
         # Powers of two, so that data sets of the same size find the same lattice.
@@ -329,7 +342,7 @@ class _Simulations:
         """Fitted to what lies in the window, or nearly."""
         points, values = np.array(self.points), np.array(self.values)
         near = np.all(np.abs(window.scaled(points)) < 1.1, axis=1)
-        return Surface(window, points[near], values[near])
+        return Surface(window, points[near], values[near], self.shares)
 
 
 def _rank(lattice: NDArray[np.int64], seed: int) -> NDArray[np.uint64]:

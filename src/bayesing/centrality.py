@@ -48,7 +48,7 @@ from scipy.special import entr
 from .arguments import Seed, count, seed_sequence
 from .conditionals import curvature
 from .couplings._sparse import SparseCouplings
-from .couplings.likelihood import LikelihoodCouplings
+from .couplings.likelihood import LikelihoodCouplings, draws_of
 from .exceptions import InputError, Setting
 from .generator import sample
 from .inference import CouplingAnswer
@@ -193,18 +193,19 @@ def _draws(
     found, rng = answer.couplings, np.random.default_rng(seed)
     J, errors, h = *answer.matrices, model.fields
     if isinstance(found, SparseCouplings) and found.edges is not None:
-        return mixture_draws(found, h, spins, answer.n_samples, n_draws, rng)
+        return mixture_draws(found, h, spins, answer.effective_samples, n_draws, rng)
     if isinstance(found, LikelihoodCouplings) and answer.prior == "gaussian":
-        return zip(*found.posterior(n_draws, seed), strict=True)
+        drawn = draws_of(found, answer.method.name, answer.prior, n_draws, seed, answer.worth)
+        return zip(*drawn, strict=True)
     gamma = None if answer.strength is None else answer.strength.gamma
     if len(h) > _MOST_JOINT:
         means: Array = spins.mean(axis=0, dtype=np.float64)
-        return independent_draws(J, errors, h, found.field_errors, n_draws, rng, means)
-    return joint_draws(J, errors, h, spins, answer.n_samples, gamma, n_draws, rng)
+        return independent_draws(J, errors, h, answer.field_errors, n_draws, rng, means)
+    return joint_draws(J, errors, h, spins, answer.effective_samples, gamma, n_draws, rng)
 
 
 def mixture_draws(
-    found: SparseCouplings, fields: Array, spins: Spins, N: int, n_draws: int, rng: np.random.Generator
+    found: SparseCouplings, fields: Array, spins: Spins, N: float, n_draws: int, rng: np.random.Generator
 ) -> Iterator[Draw]:
     """Draws of couplings under a sparse prior, each from its own mixture, many of them 0.
 
@@ -260,7 +261,7 @@ def joint_draws(
     errors: Array,
     fields: Array,
     spins: Spins,
-    N: int,
+    N: float,
     gamma: float | None,
     n_draws: int,
     rng: np.random.Generator,

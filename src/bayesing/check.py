@@ -184,10 +184,13 @@ class Check:
         return ("Samples of this fit move away from the data, to states that the model likes better.",)
 
 
-def check(model: IsingModel, stats: SpinStatistics, effort: Effort, base: Array) -> Check:
-    """Compare; ``base`` are the fields of independent spins with about the means of the model."""
+def check(model: IsingModel, stats: SpinStatistics, effort: Effort, base: Array, worth: float = 1.0) -> Check:
+    """Compare; ``base`` are the fields of independent spins with about the means of the model.
+
+    Rows that remember those before them are ``worth`` so many independent ones each, in the standard errors.
+    """
     exponent, independent = _shown(model, stats)
-    n, N = stats.n, stats.N
+    n, N = stats.n, worth * stats.N
     start = stats
     if stats.missing or model.n_spins > n:
         whole = completed(model, padded(stats.spins(), model.n_spins), _SEED)
@@ -197,7 +200,7 @@ def check(model: IsingModel, stats: SpinStatistics, effort: Effort, base: Array)
     spins, P = spins[:n], spins.shape[1]
     m, d = spins.mean(axis=1, dtype=np.float64), stats.magnetisations
     C = (spins @ spins.T).astype(np.float64) / P - np.outer(m, m)
-    of_data = stats.cross / N - np.outer(d, d)
+    of_data = stats.cross / stats.N - np.outer(d, d)
     upper = np.triu_indices(n, 1)
     middle = (m + d) / 2
     v = 1 - middle**2
@@ -209,11 +212,11 @@ def check(model: IsingModel, stats: SpinStatistics, effort: Effort, base: Array)
     at_rest = _at_rest(model, n, effort, base, float(active.std()))
     return Check(
         n_spins=n,
-        n_data=N,
+        n_data=round(N),
         samples=P,
         means=_rms(z_means),
         pairs=_rms(z_pairs),
-        counts=None if stats.active is None else _counts(active, stats.active),
+        counts=None if stats.active is None else _counts(active, stats.active, worth),
         active=float(active.mean()),
         active_error=float(active.std()) / math.sqrt(P),
         active_in_data=float((n + d.sum()) / 2),
@@ -239,7 +242,7 @@ def _shown(model: IsingModel, stats: SpinStatistics) -> tuple[float, float]:
     return exponent, -sum(share * entropy_of_means(d[[i]]) for i, share in enumerate(shares))
 
 
-def _error_of_active(d: Array, C: Array, N: int) -> float:
+def _error_of_active(d: Array, C: Array, N: float) -> float:
     """Of the mean number of active spins; that of a spin which never changes is known to one of N samples."""
     return math.sqrt(max(float(C.sum()), 0.0) / N) / 2 + np.count_nonzero(np.abs(d) == 1) / N
 
@@ -308,7 +311,7 @@ def _sweep(
     return chains.spins.T.copy(), before, chains.exponents
 
 
-def _counts(model: Array, data: Integers) -> float:
+def _counts(model: Array, data: Integers, worth: float = 1.0) -> float:
     """The root mean square difference of two distributions of numbers, in standard errors, in bins of a tenth."""
     both = np.concatenate([model, data])
     weights = np.concatenate([np.full(len(x), 0.5 / len(x)) for x in (model, data)])
@@ -318,7 +321,7 @@ def _counts(model: Array, data: Integers) -> float:
     bins = np.unique(edges)
     p, q = (np.bincount(np.searchsorted(bins, x), minlength=len(bins) + 1) / len(x) for x in (model, data))
     middle = (p + q) / 2
-    share = 1 / min(len(model), _COUNTED) + 1 / len(data)
+    share = 1 / min(len(model), _COUNTED) + 1 / (worth * len(data))
     variance = np.maximum(middle * (1 - middle), 1 / len(both)) * share
     return _rms((p - q) / np.sqrt(variance))
 

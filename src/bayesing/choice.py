@@ -20,6 +20,7 @@ from .arguments import Seed
 from .conditionals import fields_of
 from .couplings import CouplingMethod, CouplingOptions, Couplings, Strength
 from .couplings._causes import model_of
+from .couplings._method import no_couplings
 from .couplings.spectral import SpectralCouplings
 from .diagnosis import MEAN, Reason, bias, doubts, is_mean_alone, is_ordered
 from .exceptions import InputError
@@ -31,6 +32,7 @@ from .strength import Estimate, Method, Options
 from .strength import pseudolikelihood as regressions
 from .strength.spectral import SpectralFit, estimate_of, fit_spectral
 from .strength.susceptibility import fit_susceptibility
+from .thinned import Thinned
 from .threads import threads_for
 from .types import Heard
 from .weak import signs_of
@@ -119,6 +121,12 @@ class StrengthSituation:
     def with_mean_coupling(self) -> StrengthSituation:
         """The same data, and a mean coupling estimated; what was found of the data stays."""
         other = StrengthSituation(self.stats, self.options._replace(mean_coupling=True))
+        other.__dict__["doubts"] = self.doubts
+        return other
+
+    def with_data(self, stats: SpinStatistics) -> StrengthSituation:
+        """The same options for other data of the same kind."""
+        other = StrengthSituation(stats, self.options)
         other.__dict__["doubts"] = self.doubts
         return other
 
@@ -302,31 +310,46 @@ class CouplingSituation:
         seed: Seed,
         progress: Heard | None = None,
         n_hidden: int | str = 0,
+        thinned: Thinned | None = None,
     ) -> None:
         self.stats, self.prior, self.gamma, self.seed, self.progress = stats, prior, gamma, seed, progress
-        self.n_hidden = n_hidden
-        self.strength = StrengthSituation(stats, Options("gaussian", False, seed))
+        self.n_hidden, self.thinned = n_hidden, thinned
+        self.few = stats if thinned is None else thinned.parts[0]  # independent rows
+        self.worth = 1.0 if thinned is None else thinned.memory.worth
+        self.strength = StrengthSituation(self.few, Options("gaussian", False, seed))
         self._fits: dict[str, tuple[Couplings, Strength | None]] = {}
         self._checks: dict[str, Check | None] = {}
 
     def fit(self, name: str) -> tuple[Couplings, Strength | None]:
         """What a method finds, and the strength of its prior, if it has one."""
         if name not in self._fits:
-            method = find(couplings.METHODS, name)
-            asked = method.priors and (self.gamma is not None or not method.infers_strength)
-            given = self._strength(name) if asked else None
-            hidden = self.n_hidden if method.hidden else 0
-            options = CouplingOptions(given, self.prior, self.seed, self.progress, hidden)
-            found = method.fit(self.stats, options)
-            self._fits[name] = found, found.strength or given
+            self._fits[name] = self._fit(name)
         return self._fits[name]
+
+    def _fit(self, name: str) -> tuple[Couplings, Strength | None]:
+        r"""Rows that remember are worth less: their likelihood counts less, or what is the same, the prior more.
+
+        With :math:`w \ln P(D | J) + \ln P(J | \gamma)` in place of the log posterior, the mode is that of all rows
+        with a prior 1/w as strong, and errors are as many times larger as its root says.
+        """
+        method = find(couplings.METHODS, name)
+        infers = method.infers_strength and self.thinned is None
+        given = self._strength(name) if method.priors and (self.gamma is not None or not infers) else None
+        hidden = self.n_hidden if method.hidden else 0
+        if self.thinned is not None and given and given.gamma == 0 and self.prior != "sparse" and not hidden:
+            return no_couplings(self.stats, given), given
+        beside = given and given.over(1 / self.worth ** (2 if self.prior == "laplace" else 1))
+        options = CouplingOptions(beside, self.prior, self.seed, self.progress, hidden, self.worth)
+        found = method.fit(self.stats, options)
+        own = found.strength if self.thinned is None or self.prior == "sparse" else None
+        return found, own or given
 
     @cached_property
     def doubts(self) -> tuple[Reason, ...]:
         """In what the data are not those of many weak couplings."""
         complete = not self.stats.missing
         if self.prior == "gaussian" and complete and self.strength.can_doubt and self.strength.decomposes:
-            _ = self.stats.eigenvectors  # before the eigenvalues: one decomposition gives both
+            _ = self.few.eigenvectors  # before the eigenvalues: one decomposition gives both
         return self.strength.doubts
 
     def check(self, name: str) -> Check | None:
@@ -341,7 +364,7 @@ class CouplingSituation:
         stats, found = self.stats, self.fit(name)[0]
         searches = find(couplings.METHODS, name).searches
         effort = thorough(stats.n) if searches else quick(stats.n, stats.N)
-        return check(model_of(found), stats, effort, fields_of(stats.sums, stats.counts))
+        return check(model_of(found), stats, effort, fields_of(stats.sums, stats.counts), self.worth)
 
     @cached_property
     def cheap(self) -> Rule[CouplingSituation]:
@@ -368,7 +391,7 @@ class CouplingSituation:
         """To the spin glass, by "spectral"."""
         found = self.fit("spectral")[1]
         assert found is not None
-        return 1 - found.gamma * stability(self.stats.moments)
+        return 1 - found.gamma * stability(self.few.moments)
 
     @property
     def spectral(self) -> SpectralCouplings | None:
@@ -380,8 +403,19 @@ class CouplingSituation:
         """gamma by the method's own evidence or, if it has none, by that of "auto"."""
         if self.gamma is not None:
             return Strength(self.gamma)
-        stats = self.stats
-        if name == "pseudolikelihood":
+        if self.thinned is None:
+            return self._strength_by(name, self.strength)
+        others = [self.strength.with_data(part) for part in self.thinned.parts[1:]]
+        found = [self._strength_by(name, situation) for situation in (self.strength, *others)]
+        return self.thinned.averaged_strength(found, self.stats.n)
+
+    def _strength_by(self, name: str, situation: StrengthSituation) -> Strength:
+        stats = situation.stats
+        # Of thinned data, which are few, some methods' own evidence makes gamma too small, or too large.
+        few = self.thinned is not None and (
+            find(couplings.METHODS, name).infers_strength or stats.N < stats.n
+        )
+        if name == "pseudolikelihood" and not few:
             most = max(_SAMPLES, 100 * stats.n)
             some = stats if stats.N <= most else stats.take(slice(None, None, -(-stats.N // most)))
             with threads_for(stats.n):
@@ -390,10 +424,13 @@ class CouplingSituation:
             return Strength(fit.gamma, fit.gamma_error, fit.bound)
         if name == "spectral":
             _ = stats.eigenvectors  # before the eigenvalues: one decomposition gives both
-        situation = self.strength
-        own = any(method.name == name for method in strength.METHODS)
-        found = situation.fit(name if own else first(STRENGTH, situation).method)
-        return Strength(found.gamma, found.gamma_error, found.bound)
+        own = any(method.name == name for method in strength.METHODS) and not few
+        is_start = (
+            self.prior == "sparse" and situation.decomposes and not stats.missing
+        )  # widths are inferred
+        other = QUICK if is_start else first(STRENGTH, situation).method
+        estimate = situation.fit(name if own else other)
+        return Strength(estimate.gamma, estimate.gamma_error, estimate.bound)
 
 
 #: The rules of "auto" for the couplings, as long as their samples look like the data.

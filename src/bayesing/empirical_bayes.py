@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class EmpiricalBayes(MethodEstimator[StrengthAnswer]):
     """How strong are the couplings behind these spins? Infer gamma = J^2 and H from binary data.
 
-    Rows are taken to be independent samples, in the estimates and in their errors.
+    Rows are taken to be independent samples, in the estimates and in their errors, unless they are a ``series``.
 
     Parameters
     ----------
@@ -35,6 +35,9 @@ class EmpiricalBayes(MethodEstimator[StrengthAnswer]):
         Prior of the couplings, of variance gamma/n. Not every method holds for both.
     mean_coupling : bool
         Whether to estimate a mean coupling J0/n, with methods that can.
+    series : bool
+        Whether rows are in the order of time. If they remember those before them, a few thinned data sets are fitted,
+        and their estimates averaged (:mod:`bayesing.thinned`).
     random_state : int, Generator or None
         For methods that look at some random spins of many.
     keep_data : bool
@@ -63,7 +66,9 @@ class EmpiricalBayes(MethodEstimator[StrengthAnswer]):
     evidence_kind_ : {"curve", "surface"} or None
         Whether :meth:`evidence` is a function of gamma alone, or of H and gamma; None where there is none.
     moments_ : SpinMoments
-        Moments of the data.
+        Moments of the data; those of a thinned data set, if rows of a series remember.
+    effective_samples_ : float
+        Independent rows that would say as much of couplings: N, unless rows of a series remember.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn; names where the data had any.
 
@@ -81,12 +86,14 @@ class EmpiricalBayes(MethodEstimator[StrengthAnswer]):
         method: str = "auto",
         prior: str = "gaussian",
         mean_coupling: bool = False,
+        series: bool = False,
         random_state: Any = None,
         keep_data: bool = False,
     ) -> None:
         self.method = method
         self.prior = prior
         self.mean_coupling = mean_coupling
+        self.series = series
         self.random_state = random_state
         self.keep_data = keep_data
 
@@ -95,13 +102,14 @@ class EmpiricalBayes(MethodEstimator[StrengthAnswer]):
     ) -> EmpiricalBayes:
         """Infer the hyperparameters from ``X``: rows are samples, columns spins (±1, 0/1 or bool).
 
-        ``X`` may also be a :class:`SpinData`, or a :class:`SpinStatistics` of data that were never in memory at once.
+        ``X`` may also be a :class:`SpinData`, or a :class:`SpinStatistics` of data that were never in memory at once;
+        or a list of arrays, each a run of its own, such as a trial.
         ``progress`` is called with how much is done and of how much, by methods that take long.
         """
         check_strength(self.method, Options(self.prior, self.mean_coupling))
         data = SpinStatistics.of(X)
         self._answer = infer_strength(
-            data, self.method, self.prior, self.mean_coupling, self.random_state, progress
+            data, self.method, self.prior, self.mean_coupling, self.random_state, progress, self.series
         )
         self._data = data
         self._remember(X, data)
@@ -152,6 +160,11 @@ class EmpiricalBayes(MethodEstimator[StrengthAnswer]):
     def moments_(self) -> SpinMoments:
         """Moments of the data."""
         return self._fitted.moments
+
+    @property
+    def effective_samples_(self) -> float:
+        """Independent rows that would say as much of couplings: N, unless rows of a series remember."""
+        return self._fitted.effective_samples
 
     @property
     def case_(self) -> str | None:

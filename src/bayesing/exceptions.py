@@ -182,6 +182,14 @@ class CheckWarning(BayesingWarning):
     """Samples of a fitted model do not look like the data."""
 
 
+class MemoryWarning(BayesingWarning):
+    """Rows are in the order of time and remember those before them, and they were taken to be independent."""
+
+
+class DriftWarning(BayesingWarning):
+    """Means of the spins change slowly over the rows, which looks like couplings."""
+
+
 class NotSparseWarning(BayesingWarning):
     """The data do not show that some couplings are 0, and a prior of sparse couplings was not used."""
 

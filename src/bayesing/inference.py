@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 
 from . import couplings, strength
-from .arguments import Seed, count, number
+from .arguments import Seed, check_flag, count, number
 from .choice import AUTO, COUPLINGS, STRENGTH, CouplingSituation, StrengthSituation, find, first, stand_in
 from .conditionals import fields_of
 from .couplings import PRIORS, CouplingMethod, Couplings, Strength
@@ -27,11 +27,13 @@ from .diagnosis import Diagnosis, Phase, diagnose
 from .exceptions import AnotherKindWarning, BoundWarning, CheckWarning, InputError, SaturationWarning, Setting
 from .ising import IsingModel
 from .moments import SpinMoments
+from .order import order_of
 from .priors import check_prior_name
 from .statistics import SpinStatistics
 from .strength import Estimate, Method, Options
+from .thinned import Thinned
 from .types import Array, Heard, Indices
-from .words import at_bound, distrust, regime
+from .words import at_bound, distrust, on_order, regime
 
 if TYPE_CHECKING:
     from .check import Check
@@ -50,6 +52,16 @@ class StrengthAnswer:
     diagnosis: Diagnosis
     options: Options
     chosen: bool  # by the rules of "auto"
+    n_samples: int
+    n_missing: int
+    magnetisation: float
+    said: tuple[Warning, ...] = ()  # of the order of the rows
+    thinned: Thinned | None = None  # where rows remember, and are a series
+
+    @property
+    def effective_samples(self) -> float:
+        """Independent rows that would say as much of couplings: N, unless rows remember."""
+        return float(self.n_samples) if self.thinned is None else self.thinned.memory.effective
 
     @property
     def regime(self) -> str:
@@ -59,7 +71,7 @@ class StrengthAnswer:
     @property
     def warnings(self) -> tuple[Warning, ...]:
         """What the method had to say, and what follows from the diagnosis."""
-        found = self.estimate.warnings
+        found = (*self.estimate.warnings, *self.said)
         if self.estimate.bound:
             found += (BoundWarning(at_bound(self.estimate.bound, self.method.name)),)
         if self.diagnosis.phase is Phase.EDGE:
@@ -80,11 +92,19 @@ def infer_strength(
     mean_coupling: bool = False,
     seed: Seed = None,
     progress: Heard | None = None,
+    series: bool = False,
 ) -> StrengthAnswer:
-    """gamma, H and J0, by one of ``strength.METHODS`` or by the rules of "auto"."""
+    """gamma, H and J0, by one of ``strength.METHODS`` or by the rules of "auto".
+
+    Rows of a ``series`` are in the order of time. Where they remember, moments and the choice of a method are those
+    of a thinned data set.
+    """
     options = Options(prior, mean_coupling, seed, progress)
     check_strength(method, options)
     data.check_variation()
+    said = on_order(order_of(data), data, series)
+    thinned = Thinned.of(data) if check_flag("series", series) else None
+    whole, data = data, data if thinned is None else thinned.parts[0]
     situation = StrengthSituation(data, options)
     reason, by_rule = "as asked", _is_auto(method)
     if by_rule:
@@ -99,8 +119,24 @@ def infer_strength(
     estimate, options = situation.fit(method), situation.options
     doubted = situation.doubts
     biased = () if doubted or not chosen.biased else situation.bias_of(estimate)
+    if thinned is not None:
+        others = [situation.with_data(part).fit(method) for part in thinned.parts[1:]]
+        estimate = thinned.averaged([estimate, *others], data.n)
     diagnosis = diagnose(estimate, chosen, data.moments, doubted, options.mean_coupling, biased)
-    return StrengthAnswer(estimate, chosen, reason, data.moments, diagnosis, options, by_rule)
+    return StrengthAnswer(
+        estimate=estimate,
+        method=chosen,
+        reason=reason,
+        moments=data.moments,
+        diagnosis=diagnosis,
+        options=options,
+        chosen=by_rule,
+        n_samples=whole.N,
+        n_missing=whole.missing,
+        magnetisation=data.moments.M if thinned is None else float(whole.magnetisations.mean()),
+        said=said,
+        thinned=thinned,
+    )
 
 
 def check_strength(method: Any, options: Options) -> None:
@@ -147,6 +183,21 @@ class CouplingAnswer:
     n_samples: int = 0
     base: Array | None = None
     check: Check | None = None
+    said: tuple[Warning, ...] = ()  # of the order of the rows
+    worth: float = 1.0  # of a row, in independent ones
+    gains: tuple[
+        Difference, ...
+    ] = ()  # of the evidence, by the first hidden unit, the second, and so on, if asked
+
+    @property
+    def effective_samples(self) -> float:
+        """Independent rows that would say as much of couplings: N, unless rows remember and are a series."""
+        return self.worth * self.n_samples
+
+    @property
+    def told_worth(self) -> float:
+        """That of rows which the errors of ``couplings`` do not know of: those of a sparse prior know it."""
+        return 1.0 if isinstance(self.couplings, SparseCouplings) else self.worth
 
     @cached_property
     def matrices(self) -> tuple[Array, Array]:
@@ -159,19 +210,22 @@ class CouplingAnswer:
     @property
     def hidden(self) -> Hidden:
         """Hidden units, of which there may be none."""
-        found, n = self.couplings, len(self.couplings.fields)
-        return found.hidden if isinstance(found, CauseCouplings) else Hidden.none(n)
+        found, n, wider = self.couplings, len(self.couplings.fields), 1 / math.sqrt(self.told_worth)
+        if not isinstance(found, CauseCouplings):
+            return Hidden.none(n)
+        units = found.hidden
+        return units._replace(errors=wider * units.errors, field_errors=wider * units.field_errors)
+
+    @property
+    def field_errors(self) -> Array | None:
+        """Standard errors of the fields, of methods that have them."""
+        found = self.couplings.field_errors
+        return None if found is None else found / math.sqrt(self.told_worth)
 
     @property
     def n_hidden(self) -> int:
         """Their number."""
         return len(self.hidden.fields)
-
-    @property
-    def gains(self) -> tuple[Difference, ...]:
-        """Of the evidence, by the first hidden unit, the second, and so on, if it was asked how many there are."""
-        found = self.couplings
-        return found.gains if isinstance(found, LikelihoodCouplings | CauseCouplings) else ()
 
     @property
     def model(self) -> IsingModel:
@@ -214,12 +268,13 @@ class CouplingAnswer:
             yield Block(rows, mean, deviation, probability)
 
     def _widened(self, deviation: Array) -> Array:
+        deviation = deviation / math.sqrt(self.told_worth)
         return deviation if self.strength is None else self.strength.widen(deviation)
 
     @property
     def warnings(self) -> tuple[Warning, ...]:
         """What the method had to say, and what is to be said of gamma."""
-        found = self.couplings.warnings
+        found = (*self.couplings.warnings, *self.said)
         if self.check is not None and not self.check.passed:
             found += (CheckWarning(*self.check.parts),)
         if self.strength is None:
@@ -249,10 +304,24 @@ def infer_couplings(
     seed: Seed = None,
     progress: Heard | None = None,
     n_hidden: Any = 0,
+    series: bool = False,
 ) -> CouplingAnswer:
-    """Couplings and fields, by one of ``couplings.METHODS`` or by the rules of "auto"."""
+    """Couplings and fields, by one of ``couplings.METHODS`` or by the rules of "auto".
+
+    Rows of a ``series`` are in the order of time: how strong couplings are, and how many common causes there are, is
+    then told by thinned data, and couplings by all rows, for as many as they are worth.
+    """
     given_gamma = check_couplings(method, prior, gamma, n_hidden)
-    situation = CouplingSituation(data, prior, given_gamma, seed, progress, n_hidden)
+    said = on_order(order_of(data), data, series)
+    thinned = Thinned.of(data) if check_flag("series", series) else None
+    gains: tuple[Difference, ...] = ()
+    by_evidence = _is_auto(n_hidden)
+    if by_evidence and thinned is not None:
+        few = CouplingSituation(thinned.parts[0], prior, given_gamma, seed, progress, n_hidden)
+        told = few.fit(first(COUPLINGS, few).method)[0]
+        n_hidden = len(told.hidden.fields) if isinstance(told, CauseCouplings) else 0
+        gains = gains_of(told)
+    situation = CouplingSituation(data, prior, given_gamma, seed, progress, n_hidden, thinned)
     reason = "as asked"
     if _is_auto(method):
         data.check_variation()
@@ -265,14 +334,22 @@ def infer_couplings(
     _check_data(chosen, data, infers=situation.gamma is None)
     found, given = situation.fit(method)
     base = np.append(fields_of(data.sums, data.counts), np.zeros(model_of(found).n_spins - data.n))
-    if _is_auto(n_hidden):
-        reason = told_by_evidence(found)
-    return CouplingAnswer(found, given, chosen, reason, prior, data.N, base, situation.check(method))
+    if by_evidence:
+        gains = gains or gains_of(found)
+        reason = told_by_evidence(found, gains)
+    checked = situation.check(method)
+    return CouplingAnswer(
+        found, given, chosen, reason, prior, data.N, base, checked, said, situation.worth, gains
+    )
 
 
-def told_by_evidence(found: Couplings) -> str:
+def gains_of(found: Couplings) -> tuple[Difference, ...]:
+    """Of the evidence, by the first hidden unit, the second, and so on, if it was asked how many there are."""
+    return found.gains if isinstance(found, LikelihoodCouplings | CauseCouplings) else ()
+
+
+def told_by_evidence(found: Couplings, gains: tuple[Difference, ...]) -> str:
     """How many common causes there are, in words."""
-    gains = found.gains if isinstance(found, LikelihoodCouplings | CauseCouplings) else ()
     k = len(found.hidden.fields) if isinstance(found, CauseCouplings) else 0
     if not gains:  # nor any couplings, whose record has no gains
         return "no common causes by the evidence"

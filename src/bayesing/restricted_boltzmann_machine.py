@@ -13,10 +13,12 @@ from ._estimator import SpinEstimator, show
 from .arguments import Seed, count, seed_sequence
 from .exceptions import InputError, Setting
 from .learning.restricted_size import MOST_UNITS, RestrictedAnswer, fit_best_size, fit_size
+from .order import order_of
 from .restricted import RestrictedModel
 from .sampling.restricted import draw_restricted
 from .statistics import SpinStatistics
 from .types import Array, Heard, Spins
+from .words import on_order
 
 _MOST_A_SPIN = 10  # hidden units: more than any data tell
 
@@ -114,7 +116,7 @@ class RestrictedBoltzmannMachine(TransformerMixin, SpinEstimator):
             answer = fit_size(data, size, seed, progress)
         self._answer = answer
         self._remember(X, data)
-        show(answer.warnings)
+        show((*answer.warnings, *on_order(order_of(data), data, series=False, can=False)))
         return self
 
     def __sklearn_tags__(self) -> Any:

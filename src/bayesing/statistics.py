@@ -27,6 +27,15 @@ from .available import PairSums, overlap_of_cells
 from .exceptions import ConstantSpinsError, InputError, Setting
 from .moments import SpinMoments, moments_available, moments_from, overlap_of
 from .packed import Gram, PackedSpins, integers_up_to
+from .series import (
+    Memory,
+    Runs,
+    autocorrelation_of,
+    columns_at_a_time,
+    lag_of,
+    products_autocorrelation,
+    reach,
+)
 from .spectrum import Spectrum, correlations_of, samples_correlations, spectrum_from, without_direction
 from .spins import (
     Copy,
@@ -68,7 +77,8 @@ class Folded(NamedTuple):
 class SpinStatistics:
     """N samples of n spins, as rows of bits or folded into sums and products; ``names`` are those of the columns.
 
-    ``absent`` has bits 1 where a cell is missing, and is None if no cell is. Bits of the rows are 0 there.
+    ``absent`` has bits 1 where a cell is missing, and is None if no cell is. Bits of the rows are 0 there. Rows are
+    in the order in which they were given: ``lengths`` are those of runs of successive rows, if there are several.
 
     >>> stats = SpinStatistics.of([[1, 1, -1], [1, -1, 1]]) + SpinStatistics.of([[-1, 1, 1], [1, 1, 1]])
     >>> stats.N, stats.sums.tolist(), stats.moments.M
@@ -82,6 +92,7 @@ class SpinStatistics:
     names: tuple[str, ...] | None = None
     encoding: str = "±1"
     absent: PackedSpins | None = field(default=None, repr=False, kw_only=True)
+    lengths: Runs | None = field(default=None, repr=False, kw_only=True)
 
     @classmethod
     def of(
@@ -89,11 +100,14 @@ class SpinStatistics:
     ) -> SpinStatistics:
         """Of an array, a data frame, a :class:`SpinData`, or of statistics, which are returned as they are.
 
-        NaN, None and the like are missing cells. Rows in which all cells are missing say nothing. They are left out,
-        unless ``keep_empty``.
+        A list of arrays or data frames are several runs, such as trials: each begins anew. NaN, None and the like are
+        missing cells. Rows in which all cells are missing say nothing. They are left out, unless ``keep_empty``.
         """
         if isinstance(X, SpinStatistics):
             return X
+        if is_several(X):
+            runs = [cls.of(part, min_samples=0, min_spins=min_spins, keep_empty=keep_empty) for part in X]
+            return sum(runs[1:], runs[0])
         rows, encoding = getattr(X, "rows", None), getattr(X, "encoding", "±1")
         if isinstance(rows, PackedSpins):
             absent, names, min_samples = getattr(X, "absent", None), X.names, 0
@@ -136,7 +150,8 @@ class SpinStatistics:
         if self.rows is not None and other.rows is not None:
             rows = PackedSpins.stacked([self.rows, other.rows])
             absent = stacked_gaps([self.rows, other.rows], [self.absent, other.absent])
-            return SpinStatistics(N, self.n, rows, None, names, encoding, absent=absent)
+            runs = self.runs + other.runs
+            return SpinStatistics(N, self.n, rows, None, names, encoding, absent=absent, lengths=runs)
         kind = integers_up_to(N)
         cross = self.cross.astype(kind)
         cross += other.cross
@@ -274,7 +289,9 @@ class SpinStatistics:
             folded = Folded(self.sums[columns], *pairs)  # type: ignore[arg-type]
             return SpinStatistics(self.N, len(columns), None, folded, names, self.encoding)
         rows, absent = self._rows.columns(columns), self.absent and any_gaps(self.absent.columns(columns))
-        part = SpinStatistics(self.N, len(columns), rows, None, names, self.encoding, absent=absent)
+        part = SpinStatistics(
+            self.N, len(columns), rows, None, names, self.encoding, absent=absent, lengths=self.lengths
+        )
         if "_pairs" in self.__dict__ and absent is not None:
             part.__dict__["_pairs"] = PairSums(*(_shared(matrix[square]) for matrix in self._pairs))
         elif "cross" in self.__dict__:
@@ -303,6 +320,34 @@ class SpinStatistics:
         samples = samples if isinstance(samples, slice) else np.atleast_1d(samples)
         rows, absent = self._rows[samples], self.absent and any_gaps(self.absent[samples])
         return SpinStatistics(len(rows), self.n, rows, None, self.names, self.encoding, absent=absent)
+
+    @property
+    def runs(self) -> Runs:
+        """Lengths of runs of successive rows: one, of all rows, unless several were given."""
+        return (self.N,) if self.lengths is None else self.lengths
+
+    @cached_property
+    def memory(self) -> Memory:
+        """How long rows in their order remember those before them; needs the rows, and one spin that varies."""
+        rho = self.autocorrelation
+        lag = lag_of(rho)
+        if lag == 1:
+            return Memory(rho, np.ones(1), self.runs)
+        kept, end = self.select(self.varying), reach(lag, len(rho))
+        products = products_autocorrelation(kept.spins(), kept.magnetisations, self.runs, end)
+        return Memory(rho, products, self.runs)
+
+    @cached_property
+    def autocorrelation(self) -> Array:
+        """The mean over spins of the correlation of rows that are 0, 1, 2, ... apart (:mod:`bayesing.series`)."""
+        chosen, m = self.varying, self.magnetisations
+        if len(chosen) == 0:
+            raise ConstantSpinsError("Expected spins (columns) that vary between samples: found none.")
+        step = columns_at_a_time(self.N)
+        parts = (chosen[k : k + step] for k in range(0, len(chosen), step))
+        return _shared(
+            autocorrelation_of(((self.select(part).spins(), m[part]) for part in parts), self.runs)
+        )
 
     def spins(self) -> Spins:
         """The rows as int8, ±1, and 0 where a cell is missing."""
@@ -448,6 +493,15 @@ class SpinStatistics:
                     f"Expected the same columns as before, {a!r} as number {j + 1}: found {b!r}."
                 )
         return self.names or other.names, common_encoding(self.encoding, other.encoding)
+
+
+def is_several(X: Any) -> bool:
+    """Whether this is a list of tables, and not one."""
+    return isinstance(X, list | tuple) and len(X) > 0 and all(_is_table(part) for part in X)
+
+
+def _is_table(part: Any) -> bool:
+    return isinstance(part, SpinStatistics) or len(getattr(part, "shape", ())) == 2
 
 
 A = TypeVar("A", bound=NDArray[Any])

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from .diagnosis import Diagnosis, Phase, Quantity, Reason
+from .exceptions import DriftWarning, MemoryWarning, Setting
+from .order import Order
+from .statistics import SpinStatistics
 
 _NOTHING = 0.3  # of J, which is not worth a number
 
@@ -104,6 +107,44 @@ def sentence(reason: Reason) -> str:
 def _rounded(value: float) -> str:
     """Two digits, or all of a large number before the point."""
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.2g}"
+
+
+def on_order(
+    order: Order | None, data: SpinStatistics, series: bool, can: bool = True
+) -> tuple[Warning, ...]:
+    """What the order of the rows means for estimates, if anything.
+
+    ``series`` says that they allow for memory, and ``can`` that they could.
+    """
+    found: list[Warning] = []
+    if order is not None and order.remembers and not series:
+        fewer = f"one of {data.memory.lag} rows alone", "."
+        remedy = ("them with ", Setting("series", True), ".") if can else fewer
+        found.append(MemoryWarning(on_memory(order, data), *remedy))
+    if order is not None and order.drifts:
+        found.append(DriftWarning(on_drift(order)))
+    return tuple(found)
+
+
+def on_memory(order: Order, data: SpinStatistics) -> str:
+    """How long rows remember, and what it means, up to what to fit."""
+    memory = data.memory
+    until = f"below 0.1 after {memory.lag} rows" if memory.forgets else "not below 0.1 within a run"
+    return (
+        f"Rows remember those before them: successive ones have the correlation {_rounded(order.successive)}, which "
+        f"is {until}. Estimates take them to be independent, so that J is too large and errors are too small. If the "
+        "rows are in the order of time, fit "
+    )
+
+
+def on_drift(order: Order) -> str:
+    """That means change, and what it means."""
+    assert order.drift is not None
+    return (
+        f"The means of the spins drift over the rows: slow changes have {_rounded(order.drift)} times the power of "
+        f"faster ones (allowed {_rounded(order.drift_limit)}). Spins that follow the same drift seem coupled. This "
+        "is not memory, and no error allows for it: cut the rows into parts whose means are steady, and compare them."
+    )
 
 
 def another_kind(diagnosis: Diagnosis) -> str:

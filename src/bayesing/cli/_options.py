@@ -54,6 +54,18 @@ def method_option(names: Callable[[], tuple[str, ...]]) -> Callable[[Command], C
     )
 
 
+series_option = click.option(
+    "--series",
+    is_flag=True,
+    help="Rows are in the order of time, and remember those before them.",
+)
+
+runs_option = click.option(
+    "--by",
+    metavar="NAME",
+    help="Column that tells runs apart, such as trials; each begins anew, and the column is no spin.",
+)
+
 hidden_option = click.option(
     "--hidden",
     metavar="K",

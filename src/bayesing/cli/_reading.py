@@ -129,6 +129,15 @@ def read_by(data: str, by: str, reading: Reading) -> ReadGroups:
     return ReadGroups(found, next((part.encoding for part in groups.values()), ""), notes)
 
 
+def read_runs(data: str, by: str, reading: Reading) -> Read:
+    """The file ``data``, whose samples belong to runs by what stands in the column ``by``, one after the other."""
+    groups, encoding, notes = read_by(data, by, reading)
+    if not groups:
+        raise ValueError(f"{data}: expected rows with a run in the column {by!r}: found none.")
+    runs = list(groups.values())
+    return Read(sum(runs[1:], runs[0]), encoding, notes)
+
+
 def read_batches(data: str, reading: Reading, rows: int) -> Read:
     """Sums and products of the file ``data``, from ``rows`` samples at a time."""
     from ..io import open_table

@@ -54,6 +54,7 @@ class Shown:
     mean_coupling: bool
     n_spins: int
     n_samples: int
+    effective_samples: float
     n_missing: int
     magnetisation: float
     warnings: tuple[str, ...]
@@ -75,6 +76,7 @@ class ShownCouplings:
     penalty: float | None
     n_spins: int
     n_samples: int
+    effective_samples: float
     n_missing: int
     fdr: float
     n_edges: int
@@ -113,9 +115,10 @@ def shown(answer: StrengthAnswer) -> Shown:
         prior=answer.options.prior,
         mean_coupling=answer.options.mean_coupling,
         n_spins=moments.n,
-        n_samples=moments.N,
-        n_missing=moments.missing,
-        magnetisation=moments.M,
+        n_samples=answer.n_samples,
+        effective_samples=answer.effective_samples,
+        n_missing=answer.n_missing,
+        magnetisation=answer.magnetisation,
         warnings=tuple(map(say, answer.warnings)),
     )
 
@@ -132,6 +135,7 @@ def shown_couplings(bm: BoltzmannMachine, data: SpinStatistics, fdr: float) -> S
         penalty=bm.penalty_,
         n_spins=bm.n_features_in_,
         n_samples=data.N,
+        effective_samples=bm.effective_samples_,
         n_missing=data.missing,
         fdr=fdr,
         n_edges=len(edges),

@@ -47,7 +47,14 @@ def _size(e: Shown | ShownCouplings) -> str:
     """Samples and spins, and the share of the cells that are missing."""
     share = 100 * e.n_missing / (e.n_samples * e.n_spins)
     missing = f", {share:.2g}% of the cells missing" if e.n_missing else ""
-    return f"{e.n_samples} samples of {e.n_spins} spins{missing}"
+    worth = (
+        "" if e.effective_samples == e.n_samples else f", worth {e.effective_samples:.0f} independent ones"
+    )
+    return (
+        f"{e.n_samples} samples{worth}, of {e.n_spins} spins{missing}"
+        if worth
+        else (f"{e.n_samples} samples of {e.n_spins} spins{missing}")
+    )
 
 
 def _interval_lines(interval: Interval) -> list[str]:

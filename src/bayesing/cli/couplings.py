@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 import click
 
 from ._methods import AUTO, coupling_methods, coupling_priors
-from ._options import data_argument, force_option, hidden_option, json_option, method_option, prior_option
+from ._options import (
+    data_argument,
+    force_option,
+    hidden_option,
+    json_option,
+    method_option,
+    prior_option,
+    runs_option,
+    series_option,
+)
 from ._reading import Reading, reading_options
 
 if TYPE_CHECKING:
@@ -30,6 +39,8 @@ if TYPE_CHECKING:
     help="Expected share of false ones among the couplings that the file calls edges.",
 )
 @click.option("--matrix", is_flag=True, help="Write the n x n matrix instead of a list of pairs.")
+@series_option
+@runs_option
 @reading_options
 @click.option("--seed", type=int, default=None, help="Seed of methods that draw random numbers.")
 @json_option
@@ -43,6 +54,8 @@ def couplings(
     hidden: str,
     fdr: float,
     matrix: bool,
+    series: bool,
+    by: str | None,
     reading: Reading,
     seed: int | None,
     as_json: bool,
@@ -64,7 +77,7 @@ def couplings(
     from ._options import n_hidden
     from ._output import check_output
     from ._progress import Progress
-    from ._reading import read
+    from ._reading import read, read_runs
     from ._shown import shown_couplings
     from ._text import couplings_as_text
 
@@ -72,8 +85,8 @@ def couplings(
     number("--fdr", fdr, least=0, most=1)
     units = n_hidden(hidden)
     check_couplings(method, prior, gamma, units)
-    bm = BoltzmannMachine(method, prior, gamma, units, random_state=seed)
-    found = read(data, reading)
+    bm = BoltzmannMachine(method, prior, gamma, units, series, random_state=seed)
+    found = read(data, reading) if by is None else read_runs(data, by, reading)
     N, n = found.statistics.N, found.statistics.n
     pairs = n * (n - 1) // 2
     with Progress(f"inferring {pairs} couplings from {N} samples") as progress:

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 import click
 
 from ._methods import batch_methods, strength_methods, strength_priors
-from ._options import check_jobs, data_argument, json_option, method_option, prior_option
+from ._options import (
+    check_jobs,
+    data_argument,
+    json_option,
+    method_option,
+    prior_option,
+    runs_option,
+    series_option,
+)
 from ._reading import Reading, reading_options
 
 if TYPE_CHECKING:
@@ -22,6 +30,8 @@ if TYPE_CHECKING:
 @method_option(strength_methods)
 @prior_option(strength_priors)
 @click.option("--mean-coupling", is_flag=True, help="Also estimate a mean coupling J0/n.")
+@series_option
+@runs_option
 @reading_options
 @click.option(
     "--batch", metavar="ROWS", type=int, help="Read so many samples at a time; for data beyond memory."
@@ -37,6 +47,8 @@ def fit(
     method: str,
     prior: str,
     mean_coupling: bool,
+    series: bool,
+    by: str | None,
     reading: Reading,
     batch: int | None,
     interval: bool,
@@ -61,9 +73,9 @@ def fit(
     if interval:
         check_jobs(jobs)
     check_strength(method, Options(prior, mean_coupling))
-    read = _read(data, reading, method, batch)
+    read = _read(data, reading, method, batch, by, series)
     with naming(data), Progress("inferring") as progress:
-        answer = infer_strength(read.statistics, method, prior, mean_coupling, seed, progress.advance)
+        answer = infer_strength(read.statistics, method, prior, mean_coupling, seed, progress.advance, series)
     show(answer.warnings)
     found = None
     if interval:
@@ -75,13 +87,20 @@ def fit(
         click.echo(estimate_as_text(shown(answer), found, read.encoding))
 
 
-def _read(data: str, reading: Reading, method: str, batch: int | None) -> Read:
-    """The file ``data``, in batches if asked to or if it is too large."""
-    from ._reading import read, read_batches
+def _read(data: str, reading: Reading, method: str, batch: int | None, by: str | None, series: bool) -> Read:
+    """The file ``data``, in batches if asked to or if it is too large; all rows if their order matters."""
+    from ._reading import read, read_batches, read_runs
 
     in_batches = method in batch_methods()
+    if batch is not None and (by is not None or series):
+        raise ValueError(
+            f"--batch keeps sums and products alone, and {'--series' if series else '--by'} needs all rows in their "
+            "order: leave out one of them."
+        )
+    if by is not None:
+        return read_runs(data, by, reading)
     if batch is None:
-        return read(data, reading, batches=in_batches)
+        return read(data, reading, batches=in_batches and not series)
     if not in_batches:
         raise ValueError(
             f"--batch needs one of the methods {', '.join(batch_methods())}: found {method}, which needs all rows at "

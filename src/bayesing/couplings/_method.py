@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,10 @@ class Strength(NamedTuple):
     gamma: float
     error: float = 0.0
     bound: float | None = None
+
+    def over(self, worth: float) -> Strength:
+        """For independent rows, from that beside rows which are ``worth`` less."""
+        return self if worth == 1 else Strength(self.gamma / worth, self.error / worth, self.bound)
 
     @property
     def expected(self) -> float:
@@ -53,6 +57,7 @@ class CouplingOptions(NamedTuple):
     seed: Seed = None
     progress: Heard | None = None
     n_hidden: int | str = 0  # hidden units, or AUTO_HIDDEN
+    worth: float = 1.0  # of a row, in independent rows: priors that a method infers itself need to know
 
 
 class Couplings(Protocol):
@@ -122,6 +127,19 @@ class CouplingMethod:
     uses_missing: bool = False  #: Whether it can use rows with missing cells.
     missing_needs_rows: bool = False  #: Whether sums and products are then not enough.
     holds: str = ""  #: Where it holds, in a line.
+
+
+D = TypeVar("D", bound=DenseCouplings)
+
+
+def independent(found: D, worth: float) -> D:
+    """What was found beside rows that are ``worth`` less than independent ones, with errors as they are then."""
+    if worth == 1:
+        return found
+    wider = 1 / math.sqrt(worth)
+    of_fields = None if found.field_errors is None else wider * found.field_errors
+    strength = found.strength and found.strength.over(worth)
+    return replace(found, errors=wider * found.errors, field_errors=of_fields, strength=strength)
 
 
 def no_couplings(stats: SpinStatistics, strength: Strength, penalty: float | None = None) -> DenseCouplings:

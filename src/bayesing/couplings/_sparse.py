@@ -22,7 +22,9 @@ the means and variances that it would have with the true prior of that one coupl
 3. **Counted twice?** Two conditionals are not quite one: their influences on J_ij,
    :math:`(s_i - \tanh f_i) [F_i A_i^{-1}]_j` and i and j exchanged, have a correlation :math:`\rho_{ij}` over samples
    which is 1 for weak couplings and less for strong ones. What both say together counts
-   :math:`c_{ij} = 1 + \rho_{ij}` times, and the precision is :math:`q = 2 q^0/c`.
+   :math:`c_{ij} = 1 + \rho_{ij}` times, and the precision is :math:`q = 2 q^0/c`. Rows that remember those before
+   them (:mod:`bayesing.series`) say the same thing more often: if a row is worth :math:`w` independent ones,
+   :math:`c = (1 + \rho)/w`.
 4. **Data alone.** Without its own site a coupling would be :math:`b = (J (q^0 + \tau) - \nu)/q^0`.
 5. **Prior.** Weights of the mixture by maximum marginal likelihood of all (b, q); mean m and variance v of each
    coupling under it; and the site that would have made them, :math:`\tau = 1/v - q` and
@@ -156,8 +158,10 @@ class SparseFit:
         return knowledge(stats, self.size, self.edges, self.probabilities, false_signs)
 
 
-def sparse_couplings(stats: SpinStatistics, strength: Strength) -> SparseCouplings:
+def sparse_couplings(stats: SpinStatistics, strength: Strength, worth: float = 1.0) -> SparseCouplings:
     """Couplings, errors and fields; ``strength`` is that of the Gaussian prior to begin with.
+
+    ``worth`` is what a row is worth, in independent rows, and ``strength`` is that for independent rows, times this.
 
     Couplings of constant spins are 0, with the deviation of the prior, and are not there.
     """
@@ -166,7 +170,7 @@ def sparse_couplings(stats: SpinStatistics, strength: Strength) -> SparseCouplin
         strength = strength._replace(gamma=_LEAST_GAMMA)
     warnings: tuple[Warning, ...]
     with workers() as run:
-        found = fit_sparse(stats.kept.spins(), n / max(strength.gamma, _LEAST_GAMMA), run)
+        found = fit_sparse(stats.kept.spins(), n / max(strength.gamma, _LEAST_GAMMA), run, worth)
     if found.is_dense and strength.gamma == 0:
         none = no_couplings(stats, strength, math.inf)
         zero = np.zeros_like(found.size.b)
@@ -175,7 +179,7 @@ def sparse_couplings(stats: SpinStatistics, strength: Strength) -> SparseCouplin
         J, variances, b, of_fields = found.first
         errors = np.sqrt(variances)
         known = found.knowledge_of(stats, J, errors)
-        gamma, warnings = strength, (not_sparse(found),)
+        gamma, warnings = strength.over(worth), (not_sparse(found),)
     else:
         J, errors, b, of_fields = found.size.mean, np.sqrt(found.size.variance), found.b, found.of_fields
         known = knowledge(stats, found.size, found.edges)
@@ -217,14 +221,14 @@ def _not_settled(found: SparseFit) -> tuple[Warning, ...]:
     return (NotConvergedWarning(text),)
 
 
-def fit_sparse(spins: Spins, lam: float, run: Run) -> SparseFit:
-    """Expectation propagation from a Gaussian prior of precision ``lam``."""
+def fit_sparse(spins: Spins, lam: float, run: Run, worth: float = 1.0) -> SparseFit:
+    """Expectation propagation from a Gaussian prior of precision ``lam``, beside rows that are ``worth`` less."""
     n = spins.shape[1]
     rows = _Rows(spins, run)
     upper = np.triu_indices(n, 1)
     tau, nu = np.full(len(upper[0]), lam), np.zeros(len(upper[0]))
     J, b = np.zeros_like(tau), rows.middle
-    c = np.full_like(tau, 2.0)
+    c = np.full_like(tau, 2.0 / worth)
     r: Array | None = None
     prior = grid()
     for step in range(_MOST_STEPS):
@@ -232,10 +236,10 @@ def fit_sparse(spins: Spins, lam: float, run: Run) -> SparseFit:
         sent = rows.messages(symmetric(J, n), b, symmetric(tau, n), r, step in _AGAIN)
         r = sent.r
         if sent.rho is not None:
-            c = 1 + np.clip(sent.rho[upper], 0.0, 1.0)
+            c = (1 + np.clip(sent.rho[upper], 0.0, 1.0)) / worth
         alone = (r + r.T)[upper]
         if step == 0:
-            first = Gaussian(J, 1 / (alone + tau), b, sent.of_fields)
+            first = Gaussian(J, 1 / (alone + tau) / worth, b, sent.of_fields / worth)
         told, q = (J * (alone + tau) - nu) / alone, 2 * alone / c
         prior = learn_grid(told, q, prior)
         found = prior.given(told, q)
@@ -251,7 +255,7 @@ def fit_sparse(spins: Spins, lam: float, run: Run) -> SparseFit:
         size=found,
         edges=edges,
         b=rows.fields(found.mean, b),
-        of_fields=sent.of_fields,
+        of_fields=sent.of_fields / worth,
         gain=found.log_likelihood - normal,
         edge_gain=edges.log_likelihood - normal,
         change=change,
@@ -260,7 +264,7 @@ def fit_sparse(spins: Spins, lam: float, run: Run) -> SparseFit:
 
 
 def fit_completed(
-    completions: list[Spins], J: Array, left: Array, d: Array, lam: float, run: Run
+    completions: list[Spins], J: Array, left: Array, d: Array, lam: float, run: Run, worth: float = 1.0
 ) -> SparseFit:
     r"""The same for rows with missing cells, from draws of them under couplings J (pairs i < j), averaged.
 
@@ -268,7 +272,7 @@ def fit_completed(
     what the cells that are there say: :math:`q (b - J)` of complete rows is :math:`l q (b_l - J)`. M draws leave a
     noise of :math:`(1 - l)/(M q l^2)`. Fields are centred at d.
     """
-    fits = [fit_sparse(spins, lam, run) for spins in completions]
+    fits = [fit_sparse(spins, lam, run, worth) for spins in completions]
     told: Array = np.mean([fit.size.b for fit in fits], axis=0)
     q: Array = np.mean([fit.size.q for fit in fits], axis=0)
     of_fields: Array = np.mean([fit.of_fields for fit in fits], axis=0)

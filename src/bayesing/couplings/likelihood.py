@@ -47,6 +47,7 @@ from ._method import (
     Strength,
     embed,
     field_errors,
+    independent,
     no_couplings,
 )
 from ._sparse import SparseCouplings, SparseFit, fit_completed, fit_sparse, knowledge, matrix_of, not_sparse
@@ -123,8 +124,13 @@ class SparseLikelihoodCouplings(LikelihoodCouplings, SparseCouplings):
     """The same with a sparse prior: how probably each coupling is there."""
 
 
-def draws_of(found: Couplings, method: str, prior: str, n_draws: int, seed: Seed = None) -> PosteriorDraws:
-    """Draws around couplings that a method found under a prior, or an InputError where it has none."""
+def draws_of(
+    found: Couplings, method: str, prior: str, n_draws: int, seed: Seed = None, worth: float = 1.0
+) -> PosteriorDraws:
+    """Draws around couplings that a method found under a prior, or an InputError where it has none.
+
+    Of rows that are ``worth`` less than independent ones, draws are so much further from the mode.
+    """
     if method != METHOD.name:
         raise InputError("posterior needs ", Setting("method", METHOD.name), f": found {method}.")
     if prior != _DRAWN:
@@ -140,7 +146,12 @@ def draws_of(found: Couplings, method: str, prior: str, n_draws: int, seed: Seed
     if not isinstance(found, LikelihoodCouplings):
         few = "posterior has nothing to draw: the data show no couplings, gamma = 0. Give a gamma, such as "
         raise InputError(few, Setting("gamma", 0.1), ".")
-    return found.posterior(n_draws, seed)
+    drawn = found.posterior(n_draws, seed)
+    if worth == 1:
+        return drawn
+    wider = 1 / math.sqrt(worth)
+    J, h = found.matrix, found.fields
+    return PosteriorDraws(J + wider * (drawn.couplings - J), h + wider * (drawn.fields - h))
 
 
 def _fields_of_constants(N: int, shape: tuple[int, int], rng: np.random.Generator) -> Array:
@@ -161,7 +172,7 @@ def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> DenseCoupl
     from ..learning.quadratic import Laplace
     from ..learning.sparse import Sparse
 
-    n, given = stats.n, options.strength
+    n, given, worth = stats.n, options.strength, options.worth
     gains: tuple[Difference, ...] = ()
     if options.n_hidden:
         causes, gains = fit_causes(stats, options)
@@ -175,9 +186,9 @@ def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> DenseCoupl
     first: SparseFit | None = None
     with workers() as run:
         if options.prior == "sparse":
-            first = _first(stats, source, seeds.first, run)
+            first = _first(stats, source, seeds.first, run, worth)
             if not first.is_dense:
-                shape, gamma = Sparse(first.size, first.b), n * first.size.mean_square
+                shape, gamma = Sparse(first.size, first.b, worth), n * first.size.mean_square
         mode, certificate, data, free = _find(stats, source, gamma, shape, options.progress, seeds, run)
         if gamma is None and mode.gamma <= 1.01 * LEAST_GAMMA:
             none = no_couplings(stats, Strength(0.0, _error_at_zero(mode, n)), math.inf)
@@ -205,6 +216,7 @@ def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> DenseCoupl
     )
     if first is None:
         return found
+    found = independent(found, worth)
     if not isinstance(shape, Sparse):
         changed = replace(found, warnings=(*extra, not_sparse(first)))
         return SparseLikelihoodCouplings(**vars(changed), **_dense(stats, first, found))
@@ -223,7 +235,7 @@ def fit_couplings(stats: SpinStatistics, options: CouplingOptions) -> DenseCoupl
 
 
 def _first(
-    stats: SpinStatistics, source: Data | Clamped, seed: np.random.SeedSequence, run: Run
+    stats: SpinStatistics, source: Data | Clamped, seed: np.random.SeedSequence, run: Run, worth: float
 ) -> SparseFit:
     """What expectation propagation on the pseudo-likelihood finds, from which that on the likelihood goes on.
 
@@ -237,13 +249,13 @@ def _first(
             Setting("prior", "sparse"),
             " needs all rows at once: found sums and products alone, of data that were read in batches.",
         )
-    lam = stats.n / _GAMMA
+    lam = stats.n / (_GAMMA * worth)
     if isinstance(source, Data):
-        return fit_sparse(stats.kept.spins(), lam, run)
+        return fit_sparse(stats.kept.spins(), lam, run, worth)
     mode, _ = find_mode(source, None, stats.n, seed, run)
     upper = np.triu_indices(len(mode.h), 1)
     left = source.averaged(mode.J, mode.h, run).left[upper]
-    return fit_completed(source.completed(_COMPLETIONS), mode.J[upper], left, source.d, lam, run)
+    return fit_completed(source.completed(_COMPLETIONS), mode.J[upper], left, source.d, lam, run, worth)
 
 
 def _dense(stats: SpinStatistics, first: SparseFit, found: DenseCouplings) -> dict[str, Any]:

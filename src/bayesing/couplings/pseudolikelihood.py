@@ -42,8 +42,6 @@ A field is :math:`h_i = b_i - \sum_j J_{ij} d_j`. Its centred part b_i appears i
 :math:`1/(N w_i + 1)`, and hardly depends on the couplings. The variance of the sum is, in the same basis and with
 :math:`e = V^T w^{-1/2} d`,
 :math:`w_i^{-1} [\sum_{kl} V_{ik}^2 K_{kl} e_l^2 + \sum_{kl} V_{ik} e_k K_{kl} e_l V_{il}]`.
-
-Rows are taken to be independent samples.
 """
 
 from __future__ import annotations
@@ -168,7 +166,7 @@ def _fit(stats: SpinStatistics, options: CouplingOptions) -> DenseCouplings:
     strength = options.strength
     assert strength is not None
     if options.prior == "sparse":
-        return sparse_couplings(stats, strength)
+        return sparse_couplings(stats, strength, options.worth)
     if strength.gamma == 0:
         return no_couplings(stats, strength, math.inf)
     with threads_for(stats.n):

@@ -25,6 +25,7 @@ from ..types import Array, Spins
 from ._record import SpinData, on_constant_spins
 
 _EDGE = 1e-6  # of a bin: a time so close before an edge is on the edge
+_IN_ORDER = "rows are bins in the order of time, a series: series=True allows for what they remember."
 _ROUNDING = 8  # units in the last place: the error of a few operations
 
 
@@ -43,7 +44,8 @@ def from_spike_trains(
 
     Arrays start at 0 and stop with the bin of the last spike, SpikeTrains where all of them have been recorded.
     Spikes outside of that or of a window that was given, or in what is left at its end, are left out and counted in
-    ``notes``. So are bins with several spikes, which a binary word cannot tell from one.
+    ``notes``. So are bins with several spikes, which a binary word cannot tell from one. Rows are in the order of
+    time: ``series=True`` of the estimators allows for what they remember.
 
     >>> from_spike_trains([[0.01, 0.05], [0.02, 0.021]], bin=0.02).spins
     array([[ 1, -1],
@@ -68,7 +70,7 @@ def from_spike_trains(
         )
     spins, notes = _words(arrays, [_precision(train) for train in trains], start, width, K)
     rows = PackedSpins.of(spins)
-    return SpinData(rows, names, "spikes", (*notes, *on_constant_spins(~varies(rows), names)))
+    return SpinData(rows, names, "spikes", (*notes, *on_constant_spins(~varies(rows), names), _IN_ORDER))
 
 
 def _words(

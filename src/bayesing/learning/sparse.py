@@ -8,7 +8,8 @@ quadratic likelihood (:mod:`~bayesing.learning.quadratic`). There a step of the 
 
 .. math:: b = [J (q + \tau) - \nu]/q
 
-is what the data alone say of it. Given b and q, sites are found anew with every mode.
+is what the data alone say of it. Given b and q, sites are found anew with every mode. Chains know the likelihood of
+all rows. If a row is worth w independent ones, they get sites that are 1/w as strong.
 
 Chains start from the couplings of the pseudo-likelihood: strong ones are right there, and the quadratic likelihood
 would take long to find them. Where its model has other means than the data, because conditionals do not see how much
@@ -34,8 +35,8 @@ _DAMPING = 0.5  # share of the new site
 class Sparse:
     """A mixture with sites for all pairs i < j, and what it says of them: ``known``."""
 
-    def __init__(self, known: MixturePosterior, b: Array) -> None:
-        self.known = known
+    def __init__(self, known: MixturePosterior, b: Array, worth: float = 1.0) -> None:
+        self.known, self.worth = known, worth
         self.site = self.used = known.site()
         self.start: Pair = (symmetric(known.mean, len(b)), b)
         self.started = True
@@ -49,7 +50,7 @@ class Sparse:
     ) -> Pair:
         """Couplings and fields at the mode; then sites are made anew."""
         self.used = self.site
-        tau, nu = (symmetric(part, len(J)) for part in self.used)
+        tau, nu = (symmetric(part / self.worth, len(J)) for part in self.used)
         found = quadratic.mode(G, g, J, b, start, partial(_shrunk, tau, nu))
         if self.started:
             self._learn(found[0][np.triu_indices(len(J), 1)])
@@ -62,7 +63,7 @@ class Sparse:
 
     def pull(self, J: Array, gamma: float) -> Array:
         """The slope of the log prior, by the sites of the last mode."""
-        tau, nu = (symmetric(part, len(J)) for part in self.used)
+        tau, nu = (symmetric(part / self.worth, len(J)) for part in self.used)
         return nu - tau * J
 
 
