@@ -229,7 +229,7 @@ def test_there_is_one_J(caused):
     told = re.findall(r"J = ([\d.]+)", text)
     assert told and set(told) <= {number(a.eb.J_), plus_minus(a.eb.J_, a.eb.J_error_).split()[0]}
     deviation = number(np.sqrt(a.couplings.machine.gamma_ / 7))
-    assert f"gaussian, of standard deviation {deviation}" in text and "no estimate of J" in text
+    assert f"gaussian, standard deviation {deviation}" in text and "no estimate of J" in text
 
 
 def test_every_variable_has_a_row(made, html):

@@ -77,7 +77,7 @@ def couplings_as_text(found: ShownCouplings, encoding: str) -> str:
         penalty = "" if found.penalty is None else f", penalty {found.penalty:.4g}"
         deviation = math.sqrt(found.gamma / found.n_spins)
         lines.append(
-            f"  prior    {found.prior}, of standard deviation {deviation:.4f}{penalty}; 'bayesing fit' estimates J"
+            f"  prior    {found.prior}, standard deviation {deviation:.4f}{penalty}; 'bayesing fit' estimates J"
         )
     if found.certificate is not None:
         lines.append(f"  search   {found.certificate.sentence}")

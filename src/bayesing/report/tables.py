@@ -298,7 +298,7 @@ def _prior(bm: BoltzmannMachine) -> str:
         return f"none, with the method {bm.method_}"
     penalty = "" if bm.penalty_ is None else f", penalty {number(bm.penalty_)}"
     deviation = number(math.sqrt(bm.gamma_ / bm.n_features_in_))
-    return f"{bm.prior}, of standard deviation {deviation}{penalty}; fitted with the couplings, and no estimate of J"
+    return f"{bm.prior}, standard deviation {deviation}{penalty}; fitted with the couplings, and no estimate of J"
 
 
 def edges(a: Analysis) -> Table | None:
