@@ -6,10 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from scipy.optimize import minimize
 
 import bayesing as bs
-from bayesing import series
+from bayesing import plots, series
 from bayesing.conditionals import middle_of_fields
 from bayesing.couplings import CouplingOptions, Strength, spectral
 from bayesing.couplings._sparse import fit_sparse
@@ -435,3 +436,19 @@ def test_causes_of_a_series_are_told_by_thinned_data():
 def test_spike_trains_say_that_they_are_a_series():
     data = bs.from_spike_trains([[0.01, 0.05], [0.02, 0.021]], bin=0.02)
     assert any("a series" in note for note in data.notes)
+
+
+# Pictures
+
+
+def test_pictures_of_time(remembering):
+    ax = plots.autocorrelation(Figure().subplots(), remembering[0])
+    line = ax.get_lines()[0].get_ydata()
+    np.testing.assert_array_equal(line, SpinStatistics.of(remembering[0]).autocorrelation[: len(line)])
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["spins", "products of two"]
+    drifting = chain(30, 800, 0.3, 5.0, 5, drift=0.5)[0]
+    ax = plots.means_over_time(Figure().subplots(), drifting)
+    mean = ax.get_lines()[-1].get_ydata()
+    assert len(mean) == 64 and mean[-8:].mean() - mean[:8].mean() > 0.5
+    ax = plots.means_over_time(Figure().subplots(), drifting[:50])
+    assert ax.texts[0].get_text() == "There are too few rows."

@@ -411,10 +411,9 @@ class CouplingSituation:
 
     def _strength_by(self, name: str, situation: StrengthSituation) -> Strength:
         stats = situation.stats
-        # Of thinned data, which are few, some methods' own evidence makes gamma too small, or too large.
-        few = self.thinned is not None and (
-            find(couplings.METHODS, name).infers_strength or stats.N < stats.n
-        )
+        # Of thinned data, which are few, the evidence of methods that search makes gamma too small, or too large.
+        method = find(couplings.METHODS, name)
+        few = self.thinned is not None and (method.infers_strength or (method.searches and stats.N < stats.n))
         if name == "pseudolikelihood" and not few:
             most = max(_SAMPLES, 100 * stats.n)
             some = stats if stats.N <= most else stats.take(slice(None, None, -(-stats.N // most)))

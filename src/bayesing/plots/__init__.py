@@ -13,9 +13,11 @@ from ._network import coupling_network
 from ._phases import phase_diagram
 from ._prediction import predicted_correlations
 from ._spectrum import correlation_spectrum
+from ._time import autocorrelation, means_over_time
 
 __all__ = [
     "active_counts",
+    "autocorrelation",
     "compared_networks",
     "correlation_spectrum",
     "coupling_matrix",
@@ -24,6 +26,7 @@ __all__ = [
     "evidence_surface",
     "hidden_evidence",
     "hidden_loadings",
+    "means_over_time",
     "order_of",
     "phase_diagram",
     "predicted_correlations",
