@@ -143,8 +143,9 @@ print(f"shares of yeas {alone:.2f}, model {model.score(test):.2f}")
 # %%
 # A harder question is whether samples of the model look like the unseen votes as a whole. They do, as far as 68 roll
 # calls can tell: correlations of two senators follow the diagonal, and so do those of three, to which no coupling was
-# fitted. In brackets is what a perfect model would have; the numbers before them are within about an error or two of
-# it. The check can be made with unseen votes as well.
+# fitted. In brackets is what a perfect model would have, which for the correlation is less than 1 by the noise in so
+# few roll calls; the numbers before them are within about an error or two of it. The check can be made with unseen
+# votes as well.
 
 prediction = predict(model.model_, test, n_samples=1000, seed=0)
 figure, axes = plt.subplots(1, 2, figsize=(10, 5), layout="constrained")

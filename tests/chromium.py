@@ -41,7 +41,7 @@ class Chromium:
         os.close(read_there)
         os.close(write_there)
         self.inbox, self.outbox, self.pending = read_here, write_here, b""
-        self.events, self.number, self.session = [], 0, None
+        self.events, self.number, self.session, self.runs_scripts = [], 0, None, True
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
@@ -95,18 +95,27 @@ class Chromium:
         feature = {"name": "prefers-color-scheme", "value": name}
         self.call("Emulation.setEmulatedMedia", media=media, features=[feature])
 
+    def scripts(self, allowed):
+        """Whether pages may run scripts; without them, nothing can be evaluated that takes time."""
+        self.runs_scripts = allowed
+        self.call("Emulation.setScriptExecutionDisabled", value=not allowed)
+
     def open(self, url):
         """Go there, and wait until the page and its pictures are loaded."""
         self.events.clear()
         self.call("Page.navigate", url=url)
-        self.evaluate(
-            "new Promise(done => document.readyState == 'complete' ? done() : onload = () => done())"
-        )
+        if self.runs_scripts:
+            self.evaluate(
+                "new Promise(done => document.readyState == 'complete' ? done() : onload = () => done())"
+            )
         deadline = time.monotonic() + PATIENCE
         while not any(e["method"] == "Page.loadEventFired" for e in self.events):
             assert time.monotonic() < deadline
-            self.events.append(self._receive())
-        self.settle()
+            found = self._receive()
+            if "method" in found:
+                self.events.append(found)
+        if self.runs_scripts:
+            self.settle()
 
     def settle(self):
         """Wait until pictures are decoded and everything is painted."""

@@ -19,7 +19,7 @@ COMMAND = "bayesing report '<data>.csv'"
 class Outline(HTMLParser):
     """Elements in their order, each with its attributes and the text inside; complains about bad nesting."""
 
-    VOID = ("meta", "link", "img", "br")
+    VOID = ("meta", "link", "img", "br", "input")
 
     def __init__(self, text):
         super().__init__()
@@ -37,7 +37,7 @@ class Outline(HTMLParser):
         assert self.open.pop().tag == tag
 
     def handle_data(self, text):
-        for element in self.open:
+        for element in self.open if self.open and self.open[-1].tag != "script" else self.open[-1:]:
             element.text += text
 
     def all(self, *tags):

@@ -50,9 +50,20 @@ ROWS = [
 _ARROWS = {"texts", "spins", "ising", "entropy", "choice", "calibration", "empirical_bayes"}
 LEFT_ONLY = [row for row in ROWS if set(row) & _ARROWS]
 REPORT = [
-    *("budget", "request", "watch", "oddities", "gaps", "intervals", "couplings", "held_out"),
-    "analysis",
-    *("format", "answer", "notes", "seen", "sentences", "tables", "drawing", "sketches", "pictures"),
+    *("budget", "request", "watch", "oddities", "gaps", "intervals", "couplings"),
+    *("likeness", "variables", "held_out", "analysis"),
+    *(
+        "format",
+        "answer",
+        "notes",
+        "seen",
+        "sentences",
+        "tables",
+        "drawing",
+        "sketches",
+        "pictures",
+        "network",
+    ),
     *("numbers", "page", "write", "from_python"),
 ]
 LEARNING = [

@@ -9,6 +9,7 @@ import bayesing as bs
 from bayesing.prediction import (
     MOST,
     Moments,
+    ceiling_of,
     contributions,
     estimate,
     groups_of,
@@ -168,9 +169,38 @@ def test_errors_are_those_of_repeated_draws(order):
         error = np.array([getattr(c, f"{name}_error") for c in found])
         assert value.mean() == pytest.approx(1, abs=4 * value.std() / np.sqrt(len(value)))
         assert value.std(ddof=1) == pytest.approx(np.sqrt(np.mean(error**2)), rel=0.25)
-    correlations = np.array([c.correlation for c in found])
-    assert correlations.mean() == pytest.approx(found[0].expected_correlation, abs=0.03)
+    correlations = np.array([c.correlation for c in found])  # of the true model, which no other can surpass
+    ceiling, error = np.array([(c.ceiling, c.ceiling_error) for c in found]).T
+    told = np.isfinite(ceiling)
+    assert told.mean() > 0.9
+    apart = (correlations - ceiling)[told]
+    assert abs(apart.mean()) < 0.5 * apart.std()
+    assert np.mean((apart / error[told]) ** 2) == pytest.approx(1, abs=0.3)
     assert all(c.predicted_error.max() == 0 for c in found)
+
+
+def test_a_model_that_shrinks_does_not_surpass_a_perfect_one():
+    """Predictions that are too small say nothing of how large the observed correlations are, and of their noise."""
+    truth = random_model(8, J=1.0, seed=7)
+    shrunk = bs.IsingModel(0.5 * truth.couplings, truth.fields)
+    found = [c.pairs for c in repeated(shrunk, truth, N=100, n_draws=40)]
+    assert all(c.ceiling > 0.85 for c in found)  # that of the shrunk predictions would be 0.4
+    apart = np.array([(c.correlation - c.ceiling) / c.ceiling_error for c in found])
+    assert apart.max() < 2 and apart.mean() < 0
+
+
+def test_there_is_no_ceiling_where_noise_hides_the_signal():
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(50, 20, 60))
+    assert np.mean([math.isnan(ceiling_of(x).ceiling) for x in noise]) > 0.8
+    signal = rng.normal(size=60)
+    found = [ceiling_of(signal + 3 * x) for x in noise]
+    true = np.array([np.corrcoef(signal, signal + 3 * x.mean(axis=0))[0, 1] for x in noise])
+    z = [(c.ceiling - r) / c.ceiling_error for c, r in zip(found, true, strict=True)]
+    assert np.mean([c.ceiling for c in found]) == pytest.approx(true.mean(), abs=0.02)
+    assert np.mean(np.square(z)) == pytest.approx(1, abs=0.5)
+    few = predict(random_model(5, J=1.0, seed=1), random_spins(19, 5)).pairs
+    assert math.isnan(few.ceiling) and math.isnan(few.ceiling_error)
 
 
 def test_a_wrong_model_is_found_out_with_an_error():

@@ -29,10 +29,10 @@ def test_the_typical_size_of_a_coupling_is_said(made):
     ("X", "sentence"),
     [
         (ENDLESS, "J of the couplings is not determined: the evidence"),
-        (random_spins(3, 4), "From 3 samples of 4 spins"),
+        (random_spins(3, 4), "The data are 3 samples of 4 binary variables."),
         (np.column_stack([random_spins(30, 2), np.ones((30, 3))]), "Whether strong ones would be seen"),
         (random_spins(200, 2), "The coupling of x0 and x1 is"),
-        (FREE, "no couplings are seen: J = 0.00 ± "),
+        (FREE, "No couplings are seen: J = 0.00 ± "),
     ],
     ids=["two samples", "three samples", "two spins vary", "two spins", "no couplings"],
 )
@@ -60,7 +60,9 @@ def test_the_answer_follows_the_interval_where_they_disagree(made):
     assert not any("disagree" in note.title for note in notes(fine))
     biased = with_interval(a, (1.45, 1.77))
     assert "J = 1.60 (90% interval 1.45 to 1.77): couplings of typical size J/√n = 0.36" in said(biased)
-    assert f"The method {a.eb.method_} alone gives {alone}" in said(biased)
+    assert f"corrected by simulation; the method {a.eb.method_} alone gives {alone}" in said(biased)
+    (fact,) = (fact for fact in headline(biased) if fact.name == "Strength J")
+    assert (fact.value, fact.more) == ("1.60", f"by simulation; {a.eb.method_} alone: {number(J)}")
     assert any("The J of the answer is the corrected one, 1.60." in note.text for note in notes(biased))
     open_ended = with_interval(a, (1.5, math.inf))
     assert f"J = {alone} (90% interval above 1.50)" in said(open_ended)
@@ -82,7 +84,7 @@ def changed(made, diagnosis=None, **changes):
          "The data lie near the spin glass"),
         (Phase.GLASS, -0.5, "This is a spin glass (1 − γr = −0.50): many states compete", "spin glass", None),
         (Phase.ORDERED, -0.5, "The spins are ordered", "ordered", None),
-        (Phase.NOT_WEAK, 0.5, "These are not many weak couplings", "not many weak couplings", None),
+        (Phase.NOT_WEAK, 0.5, "Phases are defined for many weak couplings", "not many weak couplings", None),
         (Phase.EDGE, 0.1, "saturates: J may be larger", "edge of the spin glass", None),
         (Phase.UNKNOWN, 0.1, "not determined: it lies at the end of the range", "unknown", None),
     ],
@@ -90,7 +92,8 @@ def changed(made, diagnosis=None, **changes):
 def test_every_phase_in_words(made, phase, distance, sentence, short, title):
     a = changed(made, Diagnosis(phase, distance))
     assert sentence in said(a)
-    assert {fact.name: fact.value for fact in headline(a)}["Regime"] == short
+    told = {fact.name: (fact.value, fact.more) for fact in headline(a)}["Strength J"]
+    assert told == ("not determined", "") if short == "unknown" else told[1] == short
     assert [note.title for note in notes(a) if note.title.startswith("The data lie")] == [title] * bool(title)
 
 

@@ -11,6 +11,7 @@ from bayesing.report import couplings as report_couplings
 from bayesing.report.analysis import analyse
 from bayesing.report.answer import answer
 from bayesing.report.gaps import gaps_of
+from bayesing.report.network import network_picture
 from bayesing.report.notes import notes
 from bayesing.report.numbers import numbers
 from bayesing.report.oddities import order_of_rows
@@ -44,19 +45,22 @@ def test_what_is_missing_is_counted():
 def test_missing_cells_are_described(caused):
     found = caused.analysis
     share = f"{100 * gaps_of(stats(gappy())).share:.2g}%"
-    assert answer(found)[0].startswith(f"From 300 samples of 7 spins, of whose cells {share} are missing, ")
+    assert (
+        answer(found)[0]
+        == f"The data are 300 samples of 7 binary variables, with {share} of the cells missing."
+    )
     (note,) = (note for note in notes(found) if note.title == "Missing cells")
     assert note.text.endswith("They are taken to be missing at random, given the values that are there.")
     assert f"of 2,100 cells ({share}) are missing, in " in note.text and "and 7 of 7 spins" in note.text
-    assert headline(found)[3].more.endswith(f", {share} missing")
+    assert headline(found)[0].more == f"{share} of the cells missing"
     (row,) = (row for row in facts(found).rows if row.names == ("Missing cells",))
     assert share in row.cells[0] and "taken to be missing at random" in row.cells[0]
-    table = missing(found)
-    assert (
-        table.rows[0].names == ("<item 5>",)
-        and table.rows[0].cells[1] == f"{gappy().isna()['<item 5>'].mean():.0%}"
-    )
-    assert len(table.rows) == 5
+    told = {row.names[0]: row.cells[0] for row in missing(found).rows}
+    empty = gappy().isna()
+    assert told["Variables that miss most"].startswith(f"<item 5> ({empty['<item 5>'].mean():.0%}), ")
+    whole = (~empty.any(axis=1)).sum()
+    assert told["Complete samples"] == f"{whole} of 300 ({100 * whole / 300:.2g}%)"
+    assert told["Most in one sample"] == f"{empty.sum(axis=1).max()} of 7 variables"
     assert numbers(found)["missing"]["most"][0]["name"] == "<item 5>"
 
 
@@ -90,22 +94,35 @@ def test_the_cause_is_told(caused):
         sign = "+" if each.J > 0 else "−"
         assert f"{each.name_i} {sign}".replace(" ", "\u00a0") in row.cells[2]
     headings = [element.text for element in html.elements if element.tag == "h2"]
-    assert headings.index("Common causes") == headings.index("Which couplings?") + 1
+    assert headings.index("Common causes") == headings.index("Which variables are coupled?") + 1
     made = json.loads(json.dumps(numbers(found)))["couplings"]["hidden"]
     assert made[0]["loadings"][0]["J"] == cause.loadings[0].J
 
 
 def test_the_network_has_a_square_and_says_so(caused):
     found = caused.analysis
-    (sketch,) = (sketch for sketch in sketches(found) if sketch.key == "network")
-    assert "Squares are common causes" in sketch.caption
-    for view in (sketch.view, sketch.narrow):
-        network = view.draw.keywords["network"]
-        assert network.causes == {7} and network.names[7] == "cause 1"
-        assert {c.i for c in network.loadings} >= {0, 1, 2, 3}
-        assert "A square stands for 1 common cause: cause 1, with lines to <item " in view.alt
+    picture = network_picture(found.couplings, found.names)
+    assert "Squares are common causes" in picture.caption
+    for drawing in picture.drawings:
+        (square,) = (dot for dot in drawing.dots if dot.is_cause)
+        assert (square.name, square.number) == ("cause 1", 7) and square.title.startswith("cause 1, ")
+        assert {line.ends[0] for line in drawing.lines if line.ends[1] == 7} >= {0, 1, 2, 3}
+        assert "A square stands for 1 common cause: cause 1, with lines to <item " in drawing.alt
     (spectrum,) = (sketch for sketch in sketches(found) if sketch.key == "spectrum")
     assert "Missing cells were drawn from the fitted model." in spectrum.caption
+    assert all(v.predictability is None for v in found.variables)  # common causes act beside the couplings
+    assert "Predictability was not found" in found.left_out[Step.LIKENESS]
+
+
+def test_columns_that_are_missing_together_are_told():
+    X = driven(100).astype(float)
+    X[:30, [1, 4]] = np.nan
+    X[30:40, [2, 3, 5]] = np.nan
+    X[40, [0, 6]] = np.nan  # once is no pattern
+    X[50:70, 0] = np.nan  # nothing is missing together
+    gaps = gaps_of(stats(X))
+    assert gaps.together == (((1, 4), 30), ((2, 3, 5), 10))
+    assert (gaps.worst, gaps.complete, gaps.samples) == (3, 39, 61)
 
 
 def test_held_out_cells_are_drawn_from_the_model(caused):

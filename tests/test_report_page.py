@@ -1,6 +1,9 @@
+import base64
+import hashlib
 import itertools
 import json
 import re
+import unicodedata
 from dataclasses import replace
 from importlib import resources
 
@@ -17,14 +20,16 @@ from bayesing.report import page as page_module
 from bayesing.report import tables
 from bayesing.report.analysis import analyse
 from bayesing.report.answer import answer
-from bayesing.report.format import between, chance, plus_minus
+from bayesing.report.format import between, chance, number, plus_minus
+from bayesing.report.likeness import independent_shares
 from bayesing.report.numbers import numbers
 from bayesing.report.page import CITATIONS, Provenance, page
+from bayesing.report.pictures import pictures
 from bayesing.report.request import Choices, Source
-from bayesing.report.sentences import no_evidence, verdict
+from bayesing.report.sentences import verdict
 from pages import COMMAND, HOSTILE_NAMES, TITLE, Outline, text_of
 
-from samples import ENDLESS, FREE, random_spins, stats
+from samples import ENDLESS, FREE, gappy, random_spins, stats
 
 NOTHING = Provenance("", {}, "", 0.0)
 
@@ -47,7 +52,7 @@ def test_the_report_has_the_numbers_of_the_estimators(made, html):
         between(found.H, True),
         between((found.J[0] ** 2, found.J[1] ** 2)),
         f"by {found.n_simulations} simulated data sets",
-        "80 samples of 20 spins",
+        "80 samples of 20 binary variables",
         f"{eb.regime_} (1 − γr = ",
         f"{eb.method_}: {eb.reason_}",
         "0/1",
@@ -65,7 +70,7 @@ def test_the_report_has_the_numbers_of_the_estimators(made, html):
 def test_the_table_of_estimates(made):
     found = Interval((0.5, 0.7), (-0.1, 0.3), 0.61, 0.11, 0.9, 60)
     table = tables.estimates(replace(made.analysis, interval=found))
-    assert table.head[2:] == ("90% interval", "Without bias") and table.wide
+    assert table.head[2:] == ("90% interval", "By simulation") and table.wide
     assert [row.cells[1:] for row in table.rows] == [
         ("0.50 to 0.70", "0.61"),
         ("−0.10 to +0.30", "+0.11"),
@@ -79,7 +84,10 @@ def test_the_table_has_the_most_probable_edges_by_name(made, html):
     a = made.analysis
     edges = bs.BoltzmannMachine().fit(made.spins).edges(fdr=0.05)
     false = sum(1 - c.probability for c in edges)
-    said = f"{len(edges)} edges can be told (false discovery rate 5%): {false:.1f} are expected"
+    said = (
+        f"Of 190 pairs {len(edges)} are edges of the network, couplings that can be told (false discovery rate 5%): "
+        f"{false:.1f} are expected"
+    )
     assert f"{said} to have the other sign." in " ".join(answer(a))
     rows = [e.text.split() for e in html.all("tr") if "tbody" in e.parents]
     for c in edges[: tables.MOST_COUPLINGS]:
@@ -89,16 +97,17 @@ def test_the_table_has_the_most_probable_edges_by_name(made, html):
 
 
 def test_the_answer_can_be_pasted(made, html):
-    paragraph = next(e for e in html.all("p") if e.at.get("class") == "answer")
-    assert paragraph.text.replace("\u00a0", " ").replace("\u2060", "") == " ".join(answer(made.analysis))
+    text = " ".join(e.text for e in html.all("p") if e.at.get("class") == "answer")
+    assert text.replace("\u00a0", " ").replace("\u2060", "") == " ".join(answer(made.analysis))
     strong = next(e for e in html.all("strong") if "section" in e.parents and e.parents[-1] == "p")
     J = plus_minus(made.analysis.eb.J_, made.analysis.eb.J_error_)
     assert strong.text.replace("\u00a0", " ") == f"J = {J}" and " " not in strong.text
 
 
 def test_what_users_write_is_escaped(made, html):
-    assert "<script" not in made.text and "onerror=alert(1)>" not in made.text and "<b>Bold" not in made.text
-    assert not html.all("script") and [e.text for e in html.all("h1")] == [TITLE]
+    assert made.text.count("<script") == 1 == len(html.all("script"))
+    assert "onerror=alert(1)>" not in made.text and "<b>Bold" not in made.text
+    assert [e.text for e in html.all("h1")] == [TITLE]
     assert all(image.at["src"].startswith("data:image/") for image in html.all("img"))
     shown = made.analysis.couplings.strongest[: tables.MOST_COUPLINGS]
     names = {name for c in shown for name in (c.name_i, c.name_j)} & {*HOSTILE_NAMES}
@@ -121,33 +130,56 @@ def test_templates_escape_everything_and_know_every_name(made):
 
 def test_nothing_comes_from_elsewhere(made, html):
     assert "://" not in re.sub(r'"data:[^"]*"', "", made.text)
-    assert not html.all("script", "iframe", "object", "embed", "base", "form")
+    assert not html.all("iframe", "object", "embed", "base", "form", "use", "foreignobject")
+    assert not any(name.startswith("on") for e in html.elements for name in e.at)
     assert {e.at["href"] for e in html.all("link", "a")} == {"data:,"}
     assert not re.search(r"@import|url\(", made.text)
     policy = next(
         e.at["content"] for e in html.all("meta") if e.at.get("http-equiv") == "Content-Security-Policy"
     )
-    assert policy == "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+    script = re.search(r"<script>(.*?)</script>", made.text, re.DOTALL)[1]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert (
+        policy
+        == f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    )
+    source = resources.files("bayesing.report").joinpath("templates", "script.js").read_text(encoding="utf-8")
+    assert script == source and not re.search(
+        r"innerHTML|outerHTML|insertAdjacent|eval|document\.write", script
+    )
     assert len(made.text) < 3_000_000
 
 
-def test_the_page_is_accessible(html):
+def test_the_page_is_accessible(made, html):
     assert html.all("html")[0].at["lang"] == "en"
     levels = [int(e.tag[1]) for e in html.all("h1", "h2", "h3", "h4")]
-    assert levels[0] == 1 and levels.count(1) == 1 and levels.count(2) == 8
+    assert levels[0] == 1 and levels.count(1) == 1 and levels.count(2) == 9
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
     figures = [e.at["id"] for e in html.all("figure")]
-    assert figures == ["evidence", "phases", "spectrum", "matrix", "network", "pairs", "triplets"]
-    assert len(html.all("img")) == 5 * 2 + 2 * 4
+    checked, strength = ["active", "means", "correlations"], ["evidence", "phases", "spectrum"]
+    assert figures == [*checked, "network", "matrix", "pairs", "triplets", *strength]
+    assert len(html.all("img")) == 8 * 2 + 4
+    for drawing in (e for e in html.all("svg") if e.at.get("role") == "img"):
+        assert len(drawing.at["aria-label"]) > 60
     for image in html.all("img"):  # says what is seen, with numbers
         assert len(image.at["alt"]) > 60 and re.search(r"\d", image.at["alt"])
         assert int(image.at["width"]) > 100 and int(image.at["height"]) > 100
-    assert len(html.all("caption")) == len(html.all("table")) == 5
+    assert len(html.all("caption")) == len(html.all("table")) == 7
+    inputs = [e for e in html.all("input") if e.at["type"] != "checkbox"]
+    assert all("label" in e.parents for e in inputs) and len(inputs) == 3
+    boxes = {e.at["id"] for e in html.all("input") if e.at["type"] == "checkbox"}
+    assert boxes == {e.at["for"] for e in html.all("label") if "for" in e.at}
     assert all(e.at.get("scope") in ("row", "col") for e in html.all("th"))
     scrolled = {e.at["aria-label"] for e in html.all("div") if e.at.get("tabindex") == "0"}
-    assert scrolled == {"Estimates", "The 20 most probable edges", "Held-out samples and the model"}
+    edges = len(made.analysis.couplings.edges)
+    assert scrolled == {
+        "Estimates",
+        f"Edges, the most probable first ({edges} of 190 pairs)",
+        "All 20 variables",
+        "Held-out samples and the model",
+    }
     ids = [e.at["id"] for e in html.elements if "id" in e.at]
-    assert len(ids) == len(set(ids)) == 8 + 7
+    assert len(ids) == len(set(ids)) == 9 + 10 + 2 + len(boxes)
 
 
 @pytest.mark.parametrize(
@@ -182,14 +214,108 @@ def test_numbers_for_machines(made):
     assert any("independent" in note for note in found["notes"])
 
 
-def test_methods_with_an_evidence_are_named_where_there_is_none(made):
-    found = analyse(made.source, Choices("susceptibility", simulations=0))
-    said = no_evidence(found)
+def test_the_order_is_for_readers_who_are_no_physicists(html):
+    order = [e.at["id"] for e in html.all("section")]
+    assert order == [
+        *("answer", "notes", "check", "network-and-edges", "variables", "prediction", "strength"),
+        *("method", "citation"),
+    ]
+
+
+def test_there_is_one_J(caused):
+    """The strength of the prior of the couplings is not called J: what is, is that of the estimator."""
+    a = caused.analysis
+    text = text_of(Outline(caused.text)).replace("\u00a0", " ")
+    assert abs(a.couplings.machine.gamma_ / a.eb.gamma_ - 1) > 0.05 and a.interval is None
+    told = re.findall(r"J = ([\d.]+)", text)
+    assert told and set(told) <= {number(a.eb.J_), plus_minus(a.eb.J_, a.eb.J_error_).split()[0]}
+    deviation = number(np.sqrt(a.couplings.machine.gamma_ / 7))
+    assert f"gaussian, standard deviation {deviation}" in text and "no estimate of J" in text
+
+
+def test_every_variable_has_a_row(made, html):
+    a, bm = made.analysis, made.analysis.couplings.machine
+    table = tables.variables(a)
+    assert table.head == ("Variable", "Prevalence", "Field h", "Edges", "Predictability")
+    explained = bm.centrality(40, seed=0).predictability
+    degrees = np.bincount([spin for c in bm.edges() for spin in c[:2]], minlength=20)
+    for i, row in enumerate(table.rows):
+        share = np.mean(made.spins[:, i] > 0)
+        assert row.names == (a.names[i],) and row.cells[0] == f"{100 * share:.2g}%"
+        values = [float(value) for value in row.values]
+        assert values == pytest.approx([share, bm.fields_[i], degrees[i], explained[i]], rel=1e-4)
+        assert row.cells[1] == number(bm.fields_[i], 2, True) and bm.field_errors_ is None
+    rows = [e for e in html.all("tr") if "tbody" in e.parents and a.names[-1] in e.text]
+    assert any(table.rows[-1].cells[-1] in row.text for row in rows)
+
+
+def test_fields_have_errors_and_cells_may_be_missing(caused):
+    a, bm = caused.analysis, caused.analysis.couplings.machine
+    table = tables.variables(a)
+    assert table.head == ("Variable", "Prevalence", "Missing", "Field h", "Edges")
+    X = gappy()
+    for i, row in enumerate(table.rows):
+        column = X.iloc[:, i]
+        share = (column.dropna() > 0).mean()
+        assert row.cells[0] == f"{100 * share:.2g}%" and row.cells[1] == f"{100 * column.isna().mean():.2g}%"
+        assert row.cells[2] == plus_minus(bm.fields_[i], bm.field_errors_[i], True)
+
+
+def test_the_model_against_the_data(made):
+    a, check = made.analysis, made.analysis.couplings.machine.check_
+    told = {row.names[0]: (row.cells[0], row.meaning) for row in tables.check(a).rows}
+    assert told["Means"][0] == f"{check.means:.2f}" and told["Pair correlations"][0] == f"{check.pairs:.2f}"
+    assert told["Gain over independence"][1] == f"{number(check.gain / np.log(2), 2, True)} bits a sample"
+    value, error = a.couplings.machine.multi_information(1000, 0)
     assert (
-        "The method susceptibility has no evidence" in said and "the methods spectral and plefka do" in said
-    )
-    assert said in text_of(Outline(page(found, [], "x", NOTHING)))
-    assert no_evidence(made.analysis) == ""
+        told["Multi-information of the model"][0] == f"{value:.2f} nats" and error == 0
+    )  # exact up to 20 spins
+    assert f"{check.gain:.2g} nats a sample more probable" in " ".join(answer(a))
+    found = a.likeness
+    d = made.spins.mean(axis=0)
+    np.testing.assert_allclose(found.means[:, 0], d)
+    np.testing.assert_allclose(found.active[0], np.bincount((made.spins > 0).sum(axis=1), minlength=21) / 80)
+    C = made.spins.T @ made.spins / 80 - np.outer(d, d)
+    np.testing.assert_allclose(found.pairs[:, 0], C[np.triu_indices(20, 1)], atol=1e-6)
+    exact = bs.IsingModel(a.couplings.machine.couplings_, a.couplings.machine.fields_)
+    np.testing.assert_allclose(found.means[:, 1], exact.means(), atol=5 / np.sqrt(4000))
+    np.testing.assert_allclose(found.active.sum(axis=1), 1)
+
+
+def test_independent_variables_are_counted_exactly():
+    m = np.array([0.3, -0.6, 0.9, 0.0])
+    p = (1 + m) / 2
+    slow = np.zeros(5)
+    for state in itertools.product([0, 1], repeat=4):
+        slow[sum(state)] += np.prod([q if s else 1 - q for s, q in zip(state, p, strict=True)])
+    np.testing.assert_allclose(independent_shares(m), slow)
+
+
+CONTROL = (
+    "bell\x07",
+    "\x1b[31mred",
+    "zero\x00",
+    "turned\u202e",
+    "lines\n\u2028",
+    "half \ud800",
+    "delete\x7f\x9b",
+)
+
+
+def test_control_characters_never_reach_the_page():
+    X = random_spins(60, len(CONTROL))
+    found = analyse(Source("x\x1b", stats(bs.SpinData.of(X, CONTROL))), Choices(simulations=0))
+    text = page(found, pictures(found), "title\x07\u202e", NOTHING)
+    assert not [c for c in set(text) if unicodedata.category(c) in ("Cc", "Cs") and c != "\n"]
+    assert not set(text) & set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029")
+    assert "\\x1b[31mred" in text and "title\\x07\\u202e" in text
+    text.encode()
+
+
+def test_nothing_is_said_where_there_is_nothing_to_draw(made):
+    found = analyse(made.source, Choices("susceptibility", simulations=0))
+    text = text_of(Outline(page(found, [], "x", NOTHING)), "main")
+    assert found.eb.evidence_kind_ is None and "evidence as a function" not in text and "to draw" not in text
 
 
 @pytest.mark.parametrize("method", strength.METHODS, ids=lambda method: method.name)

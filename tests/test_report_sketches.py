@@ -3,7 +3,7 @@ import pytest
 
 import bayesing as bs
 from bayesing.edges import Coupling
-from bayesing.plots import _couplings, _network
+from bayesing.plots import _couplings
 from bayesing.report import seen
 from bayesing.report.analysis import analyse
 from bayesing.report.drawing import render
@@ -29,19 +29,6 @@ def test_pictures_say_what_is_seen(made):
     assert "190 pair correlations" in drawn["pairs"].alt and "triplet correlations" in drawn["triplets"].alt
 
 
-def test_each_network_says_what_is_seen_of_it(made):
-    found = made.analysis.couplings.shown
-    assert 16 < len(found) < 40 and {c[:2] for c in found} == {c[:2] for c in made.analysis.couplings.edges}
-    (sketch,) = (sketch for sketch in sketches(made.analysis) if sketch.key == "network")
-    for view, k in ((sketch.view, len(found)), (sketch.narrow, 16)):
-        positive = sum(c.J > 0 for c in found[:k])
-        assert f"the {k} strongest couplings" in view.alt and "circle" not in view.alt
-        assert f"{positive} positive, in red and {k - positive} negative, in blue" in view.alt
-        first = found[0]
-        assert f"{first.name_i} and {first.name_j}, {number(first.J, 2, True)}" in view.alt
-        assert len(view.draw.keywords["network"].edges) == k
-
-
 def test_a_small_matrix_in_words():
     J = np.zeros((4, 4))
     J[0, 1:] = 0.5, 0.25, 0.125
@@ -57,10 +44,9 @@ CAUSED = ((0, "a", 0), (1, "b", 0), (1, "b", 1))
 def test_small_networks_in_words():
     edge = Coupling(0, 1, "a", "b", -0.5, 0.1, 0.99)
     assert seen.network_seen([edge]) == (
-        "Network of the 1 strongest coupling, lines between the names of 2 spins, with coupled ones near each other: "
-        "1 negative, in blue. The strongest is a and b, −0.50."
+        "Network of the 1 strongest coupling, lines between the names of 2 variables, with coupled ones near each "
+        "other: 1 negative, in blue. The strongest is a and b, −0.50."
     )
-    assert "no couplings" in seen.network_seen([edge._replace(J=0.0)])
     loadings = [Coupling(i, 7 + a, name, f"cause {a + 1}", 0.5, 0.1, 1.0) for i, name, a in CAUSED]
     causes = "Squares stand for 2 common causes: cause 1, with lines to a and b; cause 2, with lines to b."
     assert seen.network_seen([edge], loadings) == f"{seen.network_seen([edge])} {causes}"
@@ -68,8 +54,8 @@ def test_small_networks_in_words():
 
 
 def test_what_costs_time_is_found_once(made, monkeypatch):
-    """One evidence, one order of the matrix and a layout for each size, for light and dark; no spectrum at all."""
-    counted = {"linkage": 0, "layout": 0, "evidence": 0}
+    """One evidence and one order of the matrix, for light and dark and any width; no spectrum at all."""
+    counted = {"linkage": 0, "evidence": 0}
 
     def count(module, name):
         original = getattr(module, name)
@@ -81,16 +67,11 @@ def test_what_costs_time_is_found_once(made, monkeypatch):
         monkeypatch.setattr(module, name, spy)
 
     count(_couplings, "linkage")
-    count(_network, "layout")
     count(bs.EmpiricalBayes, "evidence")
     for name in ("eigvalsh", "eigh"):
         monkeypatch.setattr(np.linalg, name, lambda *_: pytest.fail("a spectrum is found again"))
-    assert len(pictures(made.analysis)) == 7
-    assert counted == {
-        "linkage": 3,
-        "layout": 2,
-        "evidence": 1,
-    }  # the layouts begin with an order of their own few spins
+    assert len(pictures(made.analysis)) == 9
+    assert counted == {"linkage": 1, "evidence": 1}
 
 
 def test_the_versions_of_pictures(made, monkeypatch):
@@ -112,11 +93,11 @@ def test_pictures_of_data_with_little_in_them(case):
     drawn = {}
     for sketch in sketches(analyse(Source("little", stats(X)), Choices(simulations=0))):
         drawn[sketch.key] = render(sketch.view.draw, sketch.view.size, "light", sketch.many)
-    more = [] if case == "infinite" else ["matrix", "network", "pairs", "triplets"]
-    assert list(drawn) == ["evidence", "phases", "spectrum", *more]
+    more = [] if case == "infinite" else ["active", "means", "correlations", "pairs", "triplets"]
+    assert list(drawn) == [*more, "evidence", "phases", "spectrum"]  # a matrix of zeros is no picture
     assert all(len(image.uri) > 5000 for image in drawn.values())
 
 
 def test_methods_without_an_evidence_have_no_picture_of_it(made):
     keys = [s.key for s in sketches(analyse(made.source, Choices("susceptibility", simulations=0)))]
-    assert keys == ["phases", "spectrum", "matrix", "network", "pairs", "triplets"]
+    assert keys == ["active", "means", "correlations", "matrix", "pairs", "triplets", "phases", "spectrum"]

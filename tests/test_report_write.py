@@ -44,7 +44,11 @@ def test_from_python(tmp_path):
     assert bs.write_report(X, path, simulations=0, prior="laplace", seed=3) is None
     html = Outline(path.read_text(encoding="utf-8"))
     text = text_of(html)
-    assert [e.text for e in html.all("h1")] == ["r"] and "50 samples of 5 spins" in text and "±1" in text
+    assert (
+        [e.text for e in html.all("h1")] == ["r"]
+        and "50 samples of 5 binary variables" in text
+        and "±1" in text
+    )
     assert f"bs.write_report(X, '{path}', prior=\"laplace\", simulations=0, seed=3)" in text
     assert "as asked with simulations=0" in text and "--" not in text
     with pytest.raises(InputError, match="overwrite it with force=True"):

@@ -28,6 +28,19 @@ are not independent. With :math:`R` the matrix of their correlations and :math:`
 
 The second is that of a perfect model, the first that of a wrong one, freed of what noise adds to :math:`\rho`. Both
 follow from products of what single samples contribute, :math:`\operatorname{tr} R^2 = E (y_a \cdot y_b)^2`.
+
+**The noise ceiling** is the correlation of observed and true values, all that even a perfect model can reach. It
+needs no model. Samples are dealt to G groups, whose estimates :math:`x_g` share the signal and not the noise:
+
+.. math::
+
+    \text{ceiling}^2 = \frac{\text{signal}}{\operatorname{Var} x}, \qquad
+    \text{signal} = \frac{1}{G(G-1)} \sum_{g \neq g'} \operatorname{Cov}(x_g, x_{g'}) ,
+
+with variance and covariances over the K pairs or triplets, and x the mean of the groups. Its error is what a perfect
+model would deviate by. The sum of squares of the noise is not its expectation: it has the variance :math:`2
+\operatorname{tr} \Sigma^2`, which differences of groups show, since they are free of the signal. There is no ceiling
+where noise hides the signal.
 """
 
 from __future__ import annotations
@@ -52,6 +65,10 @@ MOST = {2: 500_000, 3: 20_000}  # pairs and triplets that are compared
 _NUMBERS = 2**22  # numbers in memory at a time
 _LEADING_ORDER = 1e9  # samples, to take the leading order of a variance
 _SINGLE = 300  # samples of the model from which correlations between residuals are taken
+_GROUPS = 20  # of samples, for the ceiling: there are 45 products of ten differences
+_LEAST_IN_GROUP = 4  # samples: a triplet correlation takes 3
+_LEAST_GROUPS = 5  # for an error
+_SEEN = 2.0  # errors of a ceiling that can be told from 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +76,7 @@ class Comparison:
     """Connected correlations of one order, observed and predicted, each with its standard error.
 
     ``indices`` has a row (i, j) or (i, j, k) for each. ``observed_error`` is that of so many samples of the model.
+    ``ceiling`` is the correlation that noise leaves to a perfect model, NaN where it cannot be told.
     """
 
     indices: Indices
@@ -70,6 +88,8 @@ class Comparison:
     chi2_error: float
     slope: float
     slope_error: float
+    ceiling: float = math.nan
+    ceiling_error: float = math.nan
 
     @property
     def order(self) -> int:
@@ -83,15 +103,6 @@ class Comparison:
         if not spread > 0:
             return math.nan
         return _covariance(self.observed, self.predicted) / math.sqrt(spread)
-
-    @property
-    def expected_correlation(self) -> float:
-        """What a perfect model would have: noise leaves less than 1."""
-        seen = _covariance(self.predicted, self.predicted)
-        if not seen > 0:
-            return math.nan
-        signal = max(seen - float(np.mean(self.predicted_error**2)), 0.0)
-        return signal / math.sqrt((signal + float(np.mean(self.observed_error**2))) * seen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,9 +161,10 @@ def predict(
     triplets = tuples_of(threes, 3)
     noise = by_model if math.isinf(size) else smoothed(by_model, triplets, n_samples)
     compare = partial(_compare, noise=noise, single=single, N=N, size=size)
+    of_pairs, of_triplets = _in_groups(held_out, pairs, threes, rng)
     return Prediction(
-        pairs=compare(pairs, observed.C[*pairs.T], by_model.C[*pairs.T]),
-        triplets=compare(triplets, observed.T, by_model.T),
+        pairs=compare(pairs, observed.C[*pairs.T], by_model.C[*pairs.T], of_pairs),
+        triplets=compare(triplets, observed.T, by_model.T, of_triplets),
         n_samples=N,
         exact=math.isinf(size),
     )
@@ -275,6 +287,7 @@ def _compare(
     index: Indices,
     observed: Array,
     predicted: Array,
+    in_groups: Array,
     noise: Moments,
     single: Spins,
     N: int,
@@ -316,7 +329,63 @@ def _compare(
         chi2_error=math.sqrt(spread) / K if K else math.nan,
         slope=float(deviation @ observed) / signal if clear else math.nan,
         slope_error=math.sqrt(float(np.mean(tilt**2))) / signal if clear else math.nan,
+        **ceiling_of(in_groups)._asdict(),
     )
+
+
+class Ceiling(NamedTuple):
+    """The correlation of observed and true values, with its error; NaN where noise hides the signal."""
+
+    ceiling: float
+    ceiling_error: float
+
+
+def ceiling_of(in_groups: Array) -> Ceiling:
+    """From the values that groups of the samples have (groups, values)."""
+    G, K = in_groups.shape
+    if G < _LEAST_GROUPS or K < 2:
+        return Ceiling(math.nan, math.nan)
+    x = in_groups - in_groups.mean(axis=1, keepdims=True)
+    gram = x @ x.T / K
+    total = float(gram.mean())
+    signal = float(gram.sum() - np.trace(gram)) / (G * (G - 1))
+    if not 0 < signal <= total:
+        return Ceiling(math.nan, math.nan)
+    value = math.sqrt(signal / total)
+    error = _spread_of_noise(x) / (2 * total * value)
+    return Ceiling(value, error) if value > _SEEN * error else Ceiling(math.nan, math.nan)
+
+
+def _spread_of_noise(x: Array) -> float:
+    """Standard deviation of the mean square of the noise in the mean of all groups."""
+    G, K = x.shape
+    half = G // 2
+    products: list[Array] = []
+    for shift in range(half):  # every group of the first half less each of the second
+        pure = (x[:half] - np.roll(x[half : 2 * half], shift, axis=0)) / math.sqrt(2)
+        products.append((pure @ pure.T / K)[np.triu_indices(half, 1)])
+    square = float(np.mean(np.square(products)))
+    return float(math.sqrt(2 * square) / G)
+
+
+def _in_groups(
+    spins: Spins, pairs: Indices, threes: list[Indices], rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Estimates of C and T in each of some groups of samples, dealt at random; of few samples there are none."""
+    G = min(_GROUPS, len(spins) // _LEAST_IN_GROUP)
+    if G < _LEAST_GROUPS:
+        return np.empty((0, len(pairs))), np.empty((0, len(tuples_of(threes, 3))))
+    d = (spins - spins.mean(axis=0)).astype(np.float32)  # around the means of all: groups add up to the whole
+    whole = d.T @ d / len(d)
+    i, j, k = tuples_of(threes, 3).T
+    C, T = [], []
+    for part in np.array_split(rng.permutation(len(spins)), G):
+        x = d[part]
+        m = x.mean(axis=0)
+        C.append((x.T @ x)[*pairs.T] / len(x))
+        linear = m[i] * whole[j, k] + m[j] * whole[i, k] + m[k] * whole[i, j]  # 0 in all groups together
+        T.append(_third(x, np.ones(len(x), np.float32), threes) / len(x) - linear)
+    return np.array(C), np.array(T)
 
 
 def _covariance(a: Array, b: Array) -> float:

@@ -75,8 +75,10 @@ def couplings_as_text(found: ShownCouplings, encoding: str) -> str:
     ]
     if found.gamma is not None:
         penalty = "" if found.penalty is None else f", penalty {found.penalty:.4g}"
-        J = math.sqrt(found.gamma)
-        lines.append(f"  prior    {found.prior}, of variance J^2/n with J = {J:.4f}{penalty}")
+        deviation = math.sqrt(found.gamma / found.n_spins)
+        lines.append(
+            f"  prior    {found.prior}, standard deviation {deviation:.4f}{penalty}; 'bayesing fit' estimates J"
+        )
     if found.certificate is not None:
         lines.append(f"  search   {found.certificate.sentence}")
     if found.check is not None:

@@ -8,6 +8,7 @@ from ._compared import compared_networks
 from ._couplings import coupling_matrix, order_of
 from ._evidence import evidence_curve, evidence_surface, recovery
 from ._hidden import hidden_evidence, hidden_loadings
+from ._likeness import active_counts
 from ._network import coupling_network
 from ._phases import phase_diagram
 from ._prediction import predicted_correlations
@@ -15,6 +16,7 @@ from ._spectrum import correlation_spectrum
 from ._time import autocorrelation, means_over_time
 
 __all__ = [
+    "active_counts",
     "autocorrelation",
     "compared_networks",
     "correlation_spectrum",

@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from ..differences import Comparison
 from ..edges import FDR, Coupling
 from ..mixture import discoveries
+from ._layout import curves
 from ._network import THINNEST, WIDEST, Network, draw_spins, network_of
 from ._style import name_of, note, sign_colours, size_in_points, text_colour
 
@@ -88,7 +89,9 @@ def _draw(ax: Axes, network: Network, c: Coupling, differs: bool, there: bool, l
         look = {"color": text_colour(), "linewidth": 1.2, "linestyle": _DOTS, "zorder": 2.1}
     else:
         look = {"color": text_colour(), "linewidth": max(_SAME * width, THINNEST), "alpha": _FAINT}
-    ax.plot(*network.positions[[at[c.i], at[c.j]]].T, solid_capstyle="butt", **look)
+    ends = np.array([[at[c.i], at[c.j]]])
+    bend = network.bends[[(line.i, line.j) == (c.i, c.j) for line in network.lines]]
+    ax.plot(*curves(network.positions, ends, bend)[0].T, solid_capstyle="butt", **look)
 
 
 def _signs(ax: Axes, comparison: Comparison, differing: set[tuple[int, int]], largest: float) -> list[Line2D]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,8 +14,8 @@ from matplotlib.patheffects import withStroke
 from ..boltzmann_machine import BoltzmannMachine
 from ..edges import Coupling
 from ..loadings import loadings_of, strongest_loadings
-from ..types import Array
-from ._couplings import order_of
+from ..types import Array, Indices
+from ._layout import curves, layout, names_met, written
 from ._style import background, cause_colour, name_of, note, sign_colours, size_in_points, text_colour
 
 _MOST_ALONE = 60  # spins up to which those without a line are drawn, too
@@ -27,10 +27,12 @@ _SMALLEST_FONT = 5.5  # points: just readable
 _LETTER = 0.62  # width of a letter, in units of the font's size
 _SQUARE = 8.0  # points, of a common cause
 _LONGEST_NAME = 20  # letters
+_LONG_NAME = 32  # letters, where spins are few
+_WIDE = 400.0  # points, of a picture with room for them
+_FEW = 30  # spins
 _COVERED = 0.4  # share of the area that names may cover, if the font can be so small
-_STEPS = 300  # of the forces, and of moving names apart: nothing moves any more
-_LAST_STEP = 0.02  # of the forces, in units of the typical distance
-_FAR = 2.0  # typical distances beyond which spins do not repel each other: else all flee to the edges
+_TURNS = (0.0, 0.8, 1.6, 2.4)  # angles of the start, which are tried until no line goes through a name
+_TALL = 1.15  # height of a name, in units of the font's size
 
 
 def coupling_network(ax: Axes, bm: BoltzmannMachine, k: int = 40) -> Axes:
@@ -38,17 +40,18 @@ def coupling_network(ax: Axes, bm: BoltzmannMachine, k: int = 40) -> Axes:
 
     Width is strength, red is positive and blue negative, and couplings that are not among the ``edges`` of the
     machine are dashed. Couplings that are exactly 0 are left out. Up to 60 spins, those without a line are drawn,
-    too. Where a spin stands says nothing but that coupled ones attract each other: the layout is that of T.
-    Fruchterman and E. Reingold (1991), and then names that overlap are moved apart.
+    too. Where a spin stands says nothing but that coupled ones attract each other, by all ``edges`` of the machine,
+    drawn or not: groups stand together. Names do not overlap if there is room, and lines bend around them.
 
     Common causes, if the machine has any, are squares with lines to the spins that they load on most. Half of the k
     lines are theirs, or all of them if the machine has no ``edges``.
     """
-    edges, names = {(edge.i, edge.j) for edge in bm.edges()}, bm.names()
+    edges, names = bm.edges(), bm.names()
+    there = {(edge.i, edge.j) for edge in edges}
     couplings, each = share_of_lines(k, bm.answer_.n_hidden, bool(edges))
     loadings = strongest_loadings(loadings_of(bm.answer_, names), each) if each else ()
     strongest = bm.strongest(couplings) if couplings else []
-    return draw_network(ax, network_of(strongest, size_in_points(ax), edges, names, loadings))
+    return draw_network(ax, network_of(strongest, size_in_points(ax), there, names, loadings, edges))
 
 
 def share_of_lines(k: int, causes: int, edges: bool) -> tuple[int, int]:
@@ -70,6 +73,9 @@ class Network:
     edges: tuple[Coupling, ...]  # the strongest first
     names: dict[int, str]  # of the spins, as they are written, in the order of their positions
     positions: Array  # a row for each spin
+    labels: Array  # middles of the names
+    sizes: Array  # widths and heights of the names
+    bends: Array  # of the lines, in their order, in units of their length
     font: float  # points
     frame: tuple[float, float]
     there: Collection[tuple[int, int]] | None = (
@@ -81,6 +87,20 @@ class Network:
     def lines(self) -> tuple[Coupling, ...]:
         """Couplings and loadings, the strongest first."""
         return tuple(sorted((*self.edges, *self.loadings), key=lambda c: -abs(c.J)))
+
+    def has(self, c: Coupling) -> bool:
+        """Whether it can be told that a coupling is there."""
+        return self.there is None or (c.i, c.j) in self.there or c.j in self.causes
+
+    @property
+    def ends(self) -> Indices:
+        """Places of the two spins of every line (lines, 2)."""
+        return _ends(self.lines, self.names)
+
+    @property
+    def names_met(self) -> int:
+        """How often a line goes through a name."""
+        return int(names_met(self.positions, self.labels, self.sizes, self.ends, self.bends).sum())
 
     @property
     def causes(self) -> set[int]:
@@ -94,25 +114,48 @@ def network_of(
     there: Collection[tuple[int, int]] | None = None,
     all_names: Sequence[str] = (),
     loadings: Sequence[Coupling] = (),
+    pulling: Sequence[Coupling] = (),
 ) -> Network:
     """Couplings that are not 0, and a place in the frame for each of their spins.
 
     ``there`` are the pairs of which it can be told, and ``all_names`` those of all spins, which have a place, too,
-    unless they are many. ``loadings`` are couplings to common causes, which have places as well.
+    unless they are many. ``loadings`` are couplings to common causes, which have places as well. Couplings that are
+    ``pulling`` are not drawn: they bring spins of one group together.
     """
     edges, own = tuple(c for c in couplings if c.J != 0), tuple(c for c in loadings if c.J != 0)
     lines = (*edges, *own)
     if not lines:
-        return Network((), {}, np.empty((0, 2)), _LARGEST_FONT, frame, there)
+        nothing = np.empty((0, 2))
+        return Network((), {}, nothing, nothing, nothing, np.empty(0), _LARGEST_FONT, frame, there)
     found = dict(enumerate(all_names)) if len(all_names) <= _MOST_ALONE else {}
     found |= {spin: name for c in lines for spin, name in ((c.i, c.name_i), (c.j, c.name_j))}
-    names = {spin: name_of(found[spin], _LONGEST_NAME) for spin in sorted(found)}
+    longest = _LONG_NAME if len(found) <= _FEW and frame[0] > _WIDE else _LONGEST_NAME
+    names = {spin: name_of(found[spin], longest) for spin in sorted(found)}
     at = {spin: place for place, spin in enumerate(names)}
     J = np.zeros((len(names), len(names)))
-    for c in lines:
-        J[at[c.i], at[c.j]] = J[at[c.j], at[c.i]] = c.J
-    font, boxes = _boxes(list(names.values()), np.array(frame))
-    return Network(edges, names, layout(J, boxes, np.array(frame)), font, frame, there, own)
+    for c in (*pulling, *lines):
+        if c.i in at and c.j in at:
+            J[at[c.i], at[c.j]] = J[at[c.j], at[c.i]] = c.J
+    area = np.array(frame)
+    font, boxes = _boxes(list(names.values()), area)
+    sizes = boxes - [0.6 * font, (2.0 - _TALL) * font]
+    best, least = None, math.inf
+    for turn in _TURNS:
+        xy = layout(J, boxes, area, turn)
+        network = Network(edges, names, xy, xy, sizes, np.empty(0), font, frame, there, own)
+        labels, bends = written(xy, sizes, network.ends, area)
+        network = replace(network, labels=labels, bends=bends)
+        if network.names_met < least:
+            best, least = network, network.names_met
+        if not least:
+            break
+    assert best is not None
+    return best
+
+
+def _ends(lines: Sequence[Coupling], names: dict[int, str]) -> Indices:
+    at = {spin: place for place, spin in enumerate(names)}
+    return np.array([(at[c.i], at[c.j]) for c in lines], np.intp).reshape(-1, 2)
 
 
 def draw_network(ax: Axes, network: Network) -> Axes:
@@ -121,16 +164,15 @@ def draw_network(ax: Axes, network: Network) -> Axes:
     if not network.lines:
         note(ax, "There are no couplings to show.")
         return ax
-    at = {spin: place for place, spin in enumerate(network.names)}
     negative, positive = sign_colours(ax)
     lines = network.lines
-    for c in reversed(lines):  # the strongest on top
-        ends = network.positions[[at[c.i], at[c.j]]]
+    paths = curves(network.positions, network.ends, network.bends)
+    for c, path in zip(reversed(lines), reversed(paths), strict=True):  # the strongest on top
         ax.plot(
-            *ends.T,
+            *path.T,
             color=positive if c.J > 0 else negative,
             linewidth=max(WIDEST * abs(c.J) / abs(lines[0].J), THINNEST),
-            linestyle="-" if _is_there(c, network) else _DASHES,
+            linestyle="-" if network.has(c) else _DASHES,
             dash_capstyle="butt",
         )
     draw_spins(ax, network)
@@ -145,87 +187,13 @@ def draw_spins(ax: Axes, network: Network) -> None:
         ax.plot(*network.positions[is_cause].T, "s", color=cause_colour(ax), markersize=_SQUARE, zorder=3)
     ax.plot(*network.positions[~is_cause].T, "o", color=text_colour(), markersize=3.5, zorder=3)
     halo = [withStroke(linewidth=2, foreground=background(ax))]
-    places = zip(network.names.values(), network.positions, _sides(network), is_cause, strict=True)
-    for name, (x, y), side, square in places:
-        away, colour = (_SQUARE / 2 + 1, cause_colour(ax)) if square else (3, text_colour())
-        ax.annotate(name, (x, y), (0, away * side), textcoords="offset points", ha="center",
-                    va="bottom" if side > 0 else "top", fontsize=network.font, path_effects=halo,
-                    color=colour, weight="bold" if square else "normal", zorder=4,
-                    bbox=dict(boxstyle="round,pad=0.1", fc=background(ax), ec="none", alpha=0.85)
-                    if square else None)  # fmt: skip
+    for name, (x, y), square in zip(network.names.values(), network.labels, is_cause, strict=True):
+        ax.text(x, y, name, ha="center", va="center", fontsize=network.font, path_effects=halo, zorder=4,
+                color=cause_colour(ax) if square else text_colour(), weight="bold" if square else "normal",
+                bbox=dict(boxstyle="round,pad=0.1", fc=background(ax), ec="none", alpha=0.85)
+                if square else None)  # fmt: skip
     ax.set_xlim(0, network.frame[0])
     ax.set_ylim(0, network.frame[1])
-
-
-def _sides(network: Network) -> list[int]:
-    """Where names stand: above their points, 1, or below, -1, where fewer lines cross them there."""
-    at = {spin: place for place, spin in enumerate(network.names)}
-    crossed = np.zeros((len(at), 2), int)
-    half = np.array([len(name) for name in network.names.values()]) * _LETTER * network.font / 2
-    for c in network.lines:
-        for i, j in ((at[c.i], at[c.j]), (at[c.j], at[c.i])):
-            x, y = network.positions[j] - network.positions[i]
-            if abs(x) * network.font < half[i] * abs(y):  # it leaves the name through its long side
-                crossed[i, int(y < 0)] += 1
-    return [-1 if below < above else 1 for above, below in crossed.tolist()]
-
-
-def layout(J: Array, boxes: Array, frame: Array) -> Array:
-    """Positions of spins in a frame of this width and height: coupled ones attract, all repel each other.
-
-    ``boxes`` are the widths and heights that belong to them, which do not overlap in the end if there is room.
-    """
-    return _moved_apart(_stretched(_relaxed(J, boxes, frame), boxes, frame), boxes, frame)
-
-
-def _relaxed(J: Array, boxes: Array, frame: Array) -> Array:
-    """From an ellipse, moved by the forces of springs, d^2/l, and of charges, l^2/d.
-
-    l is the length that fills the frame. Spins start in the order of their clustering.
-    """
-    m = len(J)
-    angle = 2 * math.pi * np.argsort(order_of(J)) / m
-    xy: Array = frame / 2 + frame / 3 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    length = math.sqrt(float(frame.prod()) / m)
-    bound = (J != 0)[:, :, None]
-    for heat in np.linspace(length, _LAST_STEP * length, _STEPS):
-        apart = xy[:, None] - xy
-        distance = np.maximum(np.linalg.norm(apart, axis=2, keepdims=True), 1e-3 * length)
-        push = np.where(distance < _FAR * length, apart * (length / distance) ** 2, 0.0)
-        pull = np.where(bound, apart * distance / length, 0.0)
-        force = (push - pull).sum(axis=1)
-        size = np.maximum(np.linalg.norm(force, axis=1, keepdims=True), 1e-12)
-        xy = _inside(xy + force / size * np.minimum(size, heat), boxes, frame)
-    return xy
-
-
-def _moved_apart(xy: Array, boxes: Array, frame: Array) -> Array:
-    """Boxes that overlap go apart, along the shorter way out."""
-    m = len(xy)
-    wide = (boxes[:, None] + boxes) / 2
-    for _ in range(_STEPS):
-        apart = xy[:, None] - xy
-        overlap = wide - np.abs(apart)
-        touching = (overlap > 0).all(axis=2) & ~np.eye(m, dtype=bool)
-        if not touching.any():
-            break
-        vertical = overlap[:, :, 1] < overlap[:, :, 0]
-        way = np.stack([~vertical, vertical], axis=2)
-        # Of two at the same place the first goes up.
-        sign = np.where(apart == 0, np.triu(np.ones((m, m)), 1)[:, :, None] * 2 - 1, np.sign(apart))
-        xy = _inside(xy + (0.5 * sign * overlap * way * touching[:, :, None]).sum(axis=1), boxes, frame)
-    return xy
-
-
-def _inside(xy: Array, boxes: Array, frame: Array) -> Array:
-    return np.clip(xy, np.minimum(boxes / 2, frame / 2), np.maximum(frame - boxes / 2, frame / 2))
-
-
-def _stretched(xy: Array, boxes: Array, frame: Array) -> Array:
-    low, high = xy.min(axis=0), xy.max(axis=0)
-    edge = boxes.max(axis=0) / 2
-    share = np.where(high > low, (xy - low) / np.where(high > low, high - low, 1), 0.5)
-    return _inside(edge + share * (frame - 2 * edge), boxes, frame)
 
 
 def _boxes(names: list[str], frame: Array) -> tuple[float, Array]:
@@ -237,10 +205,6 @@ def _boxes(names: list[str], frame: Array) -> tuple[float, Array]:
     return font, per_font * font
 
 
-def _is_there(c: Coupling, network: Network) -> bool:
-    return network.there is None or (c.i, c.j) in network.there or c.j in network.causes
-
-
 def _legend(ax: Axes, network: Network) -> None:
     negative, positive, edges = *sign_colours(ax), network.lines
     strongest = f"$|{'W_{ia}' if edges[0].j in network.causes else 'J_{ij}'}|$ = {abs(edges[0].J):.2g}"
@@ -249,7 +213,7 @@ def _legend(ax: Axes, network: Network) -> None:
         handles.append(Line2D([], [], color=positive, linewidth=2, label="positive"))
     if any(c.J < 0 for c in edges):
         handles.append(Line2D([], [], color=negative, linewidth=2, label="negative"))
-    if not all(_is_there(c, network) for c in edges):
+    if not all(network.has(c) for c in edges):
         label = "may be 0"
         handles.append(Line2D([], [], color=text_colour(), linewidth=2, linestyle=_DASHES, label=label))
     if network.causes:

@@ -24,9 +24,10 @@ def predicted_correlations(ax: Axes, prediction: Prediction, order: int = 2) -> 
     The prediction is on the horizontal axis: noise is nearly all in what is observed, so that points of a perfect
     model scatter up and down around the diagonal. The axes have scales of their own. More than 2000 points are
     counted in hexagons. Of 100 and more, the means of the tenth with the smallest predictions, of the next, ... are
-    shown. The cross shows the typical (median) standard error of either side. In the title, with what a perfect model
-    would have in brackets: the correlation coefficient, the slope of the observed on the predicted, and chi^2, the
-    mean square of residuals in units of their standard errors.
+    shown. The cross shows the typical (median) standard error of either side. In the title: the correlation
+    coefficient, and what noise leaves of it to a perfect model, where that can be told; the slope of the observed on
+    the predicted, and chi^2, the mean square of residuals in units of their standard errors, with the 1 of a perfect
+    model in brackets.
     """
     found = prediction.of(order)
     kind, symbol = _NAMES[order]
@@ -75,7 +76,8 @@ def _range(values: Array) -> tuple[float, float]:
 def _summary(found: Comparison) -> str:
     lines = []
     if math.isfinite(found.correlation):
-        lines.append(f"correlation {found.correlation:.2f} (perfect model: {found.expected_correlation:.2f})")
+        most = f" (at most {found.ceiling:.2f} ± {found.ceiling_error:.2f})" if found.ceiling > 0 else ""
+        lines.append(f"correlation {found.correlation:.2f}{most}")
     if math.isfinite(found.slope):
         lines.append(f"slope {found.slope:.2f} ± {found.slope_error:.2f} (1)")
     if math.isfinite(found.chi2):

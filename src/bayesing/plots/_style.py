@@ -6,6 +6,8 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.colors import Colormap, LinearSegmentedColormap, to_hex, to_rgba
 
+from ..texts import visible
+
 _LONGEST = 24  # letters of a name
 
 # From strong to weak, as in ColorBrewer's RdBu, which readers with any kind of colour vision tell apart.
@@ -46,7 +48,7 @@ def cause_colour(ax: Axes) -> str:
 
 def name_of(name: str, longest: int = _LONGEST) -> str:
     """A name as it is written: no formula where it has dollar signs, one line, and not too long."""
-    line = " ".join(name.split())
+    line = visible(" ".join(name.split()))
     if len(line) > longest:
         line = line[: longest - 1].rstrip() + "…"
     return line.replace("$", r"\$")

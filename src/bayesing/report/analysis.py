@@ -24,8 +24,10 @@ from .couplings import InferredCouplings, couplings_of
 from .gaps import Gaps, gaps_of
 from .held_out import MOST_MODEL_SAMPLES, HeldOut, held_out_of
 from .intervals import interval_of
+from .likeness import Likeness, likeness_of
 from .oddities import Oddities, oddities_of
 from .request import Choices, Source
+from .variables import DRAWS, Variable, variables_of
 from .watch import Nobody, Step, Watch
 
 
@@ -47,6 +49,8 @@ class Analysis:
     eb: EmpiricalBayes
     interval: Interval | None
     couplings: InferredCouplings | None
+    likeness: Likeness | None
+    variables: tuple[Variable, ...]
     held_out: HeldOut | None
     oddities: Oddities
     gaps: Gaps | None  # None where no cell is missing
@@ -95,6 +99,11 @@ def analyse(source: Source, choices: Choices, watch: Watch | None = None) -> Ana
             spectrum = whole_rows(couplings.machine.answer_, data, choices.seed).spectrum
         elif data.missing:
             steps.why += " The spectrum of the correlations, which needs complete rows, was left out, too."
+    with steps.begun(Step.LIKENESS):
+        variables, without = variables_of(data, source.labels, couplings, choices.seed, hard)
+        likeness, why = likeness_of(data, couplings, choices.seed, hard)
+        if couplings:
+            steps.why = " ".join(filter(None, (why, without)))
     with steps.begun(Step.PREDICTION):
         held_out, steps.why = held_out_of(data, choices, couplings, rows, hard)
     return Analysis(
@@ -103,6 +112,8 @@ def analyse(source: Source, choices: Choices, watch: Watch | None = None) -> Ana
         eb=eb,
         interval=interval,
         couplings=couplings,
+        likeness=likeness,
+        variables=variables,
         held_out=held_out,
         oddities=oddities,
         gaps=gaps_of(data),
@@ -118,6 +129,7 @@ def _seconds(n: int, N: int, intervals: float, rows: int, hard: bool) -> dict[st
         Step.FIT: budget.spectrum(n, N),
         Step.INTERVALS: intervals,
         Step.COUPLINGS: budget.spectrum(n, N) + budget.pseudolikelihood(n, rows) * hard,
+        Step.LIKENESS: budget.drawing(n, DRAWS),
         Step.PREDICTION: budget.tempering(n, MOST_MODEL_SAMPLES, hard),
         Step.PICTURES: budget.SECONDS_FOR_PICTURES,
     }

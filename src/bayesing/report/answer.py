@@ -12,7 +12,7 @@ from ..edges import FDR
 from ..empirical_bayes import EmpiricalBayes
 from ..words import sentences
 from .analysis import Analysis
-from .format import between, counted, listed, number, percent, plus_minus, rounded, share
+from .format import between, ceiling, counted, listed, number, percent, plus_minus, rounded, share
 from .intervals import LEVEL
 
 _PERCENT = f"{100 * LEVEL:g}%"
@@ -55,20 +55,20 @@ def best(a: Analysis) -> float:
 
 def answer(a: Analysis) -> list[str]:
     """Sentences to paste into a paper."""
-    missing = f"of whose cells {percent(a.gaps.share)} are missing, " if a.gaps else ""
-    subject = f"From {counted(a.N, 'sample')} of {counted(a.n, 'spin')}, {missing}"
-    return [
-        subject + _couplings_sentence(a),
-        *_doubts(a),
-        _field_sentence(a.eb, a.interval),
-        _regime_sentence(a),
-        *_check_sentence(a),
-        *_causes_sentence(a),
-        *_strongest_sentence(a),
-        *_edges_sentence(a),
-        *_prediction_sentence(a),
-        _attribution(a),
+    return [sentence for paragraph in paragraphs(a) for sentence in paragraph]
+
+
+def paragraphs(a: Analysis) -> list[list[str]]:
+    """The network, whether to believe it, how strong the couplings are together, and how all was found."""
+    missing = f", with {percent(a.gaps.share)} of the cells missing" if a.gaps else ""
+    network = (f"The data are {counted(a.N, 'sample')} of {counted(a.n, 'binary variable')}{missing}.",)
+    found = [
+        [*network, *_edges_sentence(a), *_strongest_sentence(a), *_causes_sentence(a)],
+        [*_check_sentence(a), *_prediction_sentence(a)],
+        [_couplings_sentence(a), *_doubts(a), _field_sentence(a.eb, a.interval), _regime_sentence(a)],
+        [_attribution(a)],
     ]
+    return [paragraph for paragraph in found if paragraph]
 
 
 def _couplings_sentence(a: Analysis) -> str:
@@ -77,12 +77,18 @@ def _couplings_sentence(a: Analysis) -> str:
         return _undetermined(eb, found)
     interval = f" ({_PERCENT} interval {between(found.J)})" if found else ""
     if eb.gamma_ == 0:
-        return f"no couplings are seen: J = {strength(a)}{interval}.{_unseen(eb, found)}"
+        return f"No couplings are seen: J = {strength(a)}{interval}.{_unseen(eb, found)}"
     size = f"couplings of typical size J/√n = {number(best(a) / math.sqrt(a.n), 2)}"
     if eb.diagnosis_.phase is Phase.UNSEEN:
-        return f"J = {strength(a)}{interval}: {size}, which is hardly distinguished from none."
-    alone = f" The method {eb.method_} alone gives {plus_minus(eb.J_, eb.J_error_)}." if corrected(a) else ""
-    return f"J = {strength(a)}{interval}: {size}.{alone}"
+        return (
+            f"Their strength is J = {strength(a)}{interval}: {size}, which is hardly distinguished from none."
+        )
+    alone = (
+        f" This J is corrected by simulation; the method {eb.method_} alone gives {plus_minus(eb.J_, eb.J_error_)}."
+        if corrected(a)
+        else ""
+    )
+    return f"The strength of all couplings together is J = {strength(a)}{interval}: {size}.{alone}"
 
 
 def _undetermined(eb: EmpiricalBayes, found: Interval | None) -> str:
@@ -97,7 +103,7 @@ def _undetermined(eb: EmpiricalBayes, found: Interval | None) -> str:
         if found and math.isfinite(found.J[1])
         else ""
     )
-    return f"the strength J of the couplings is not determined: {why}.{simulated}"
+    return f"The strength J of the couplings is not determined: {why}.{simulated}"
 
 
 def _unseen(eb: EmpiricalBayes, found: Interval | None) -> str:
@@ -110,20 +116,28 @@ def _unseen(eb: EmpiricalBayes, found: Interval | None) -> str:
 
 
 def _doubts(a: Analysis) -> Iterable[str]:
-    """In what the data are of another kind than many weak couplings, and whether J can be believed all the same."""
+    """Whether J can be believed where the data are of another kind than many weak couplings; why is a note."""
     found = a.eb.diagnosis_
-    said = sentences(found)
-    yield from said
-    if said and found.trusted:
-        yield f"The method {a.eb.method_} holds for such data, too."
-    elif said:
-        yield f"J by {a.eb.method_} is not to be believed."
+    if not sentences(found):
+        return
+    if found.trusted:
+        yield f"The data are not of many weak couplings, but the method {a.eb.method_} holds for such data, too."
+    else:
+        yield f"But J by {a.eb.method_} is not to be believed for these data."
 
 
 def _check_sentence(a: Analysis) -> Iterable[str]:
     found = a.couplings.machine.check_ if a.couplings else None
-    if found is not None:
-        yield found.sentence
+    if found is None:
+        return
+    if not found.passed:
+        yield found.worded(a.choices.speak)
+        return
+    more = "more" if found.gain > 0 else "less"
+    yield (
+        "Samples of the fitted model look like the data, which are "
+        f"{number(abs(found.gain), 2)} nats a sample {more} probable under it than if all variables were independent."
+    )
 
 
 def _field_sentence(eb: EmpiricalBayes, found: Interval | None) -> str:
@@ -155,7 +169,7 @@ def _regime_sentence(a: Analysis) -> str:
     if phase is Phase.ORDERED:
         return f"The spins are ordered: they align by themselves, in one state or another ({distance})."
     if phase is Phase.NOT_WEAK:
-        return "These are not many weak couplings, for which phases are defined."
+        return "Phases are defined for many weak couplings, and these are not."
     if phase is Phase.GLASS and eb.diagnosis_.trusted:
         return f"This is a spin glass ({distance}): many states compete."
     if phase is Phase.NEAR_GLASS:
@@ -186,12 +200,12 @@ def _strongest_sentence(a: Analysis) -> Iterable[str]:
     if a.couplings is None or not a.couplings.any:
         return
     first = a.couplings.strongest[0]
-    pairs = a.n * (a.n - 1) // 2
     value = plus_minus(first.J, first.error, True)
-    if pairs == 1:
-        yield f"The coupling of {first.name_i} and {first.name_j} is {value}."
+    kind = "The coupling" if a.n == 2 else "The strongest coupling is"
+    if a.n == 2:
+        yield f"{kind} of {first.name_i} and {first.name_j} is {value}."
     else:
-        yield f"The strongest of {pairs:,} couplings is {value}, between {first.name_i} and {first.name_j}."
+        yield f"{kind} {value}, between {first.name_i} and {first.name_j}."
 
 
 def _edges_sentence(a: Analysis) -> Iterable[str]:
@@ -199,13 +213,17 @@ def _edges_sentence(a: Analysis) -> Iterable[str]:
     found = a.couplings
     if found is None or a.n < 3:
         return
+    pairs = a.n * (a.n - 1) // 2
     kind = "to be false" if found.is_sparse else "to have the other sign"
     if not found.edges:
         clear = "is clearly there" if found.is_sparse else "has a clear sign"
         yield f"No coupling {clear}, if a share of {100 * FDR:g}% may be false."
     else:
-        many = counted(len(found.edges), "edge")
-        yield f"{many} can be told (false discovery rate {100 * FDR:g}%): {found.false:.1f} are expected {kind}."
+        are = "is an edge" if len(found.edges) == 1 else "are edges"
+        yield (
+            f"Of {pairs:,} pairs {len(found.edges):,} {are} of the network, couplings that can be told (false "
+            f"discovery rate {100 * FDR:g}%): {found.false:.1f} are expected {kind}."
+        )
 
 
 def _prediction_sentence(a: Analysis) -> Iterable[str]:
@@ -214,8 +232,7 @@ def _prediction_sentence(a: Analysis) -> Iterable[str]:
     pairs = a.held_out.prediction.pairs
     yield (
         f"A model fitted to {counted(a.held_out.fitted, 'sample')} predicts the pair correlations of "
-        f"{counted(a.held_out.tested, 'other')} with correlation {share(pairs.correlation)} "
-        f"(a perfect model would reach {share(pairs.expected_correlation)})."
+        f"{counted(a.held_out.tested, 'other')} with correlation {share(pairs.correlation)}{ceiling(pairs)}."
     )
 
 

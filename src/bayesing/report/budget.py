@@ -26,6 +26,9 @@ _EASY_SWEEP = 4e-6  # seconds for each coupling, far from the spin glass
 _HARD_SWEEP = 2e-5  # seconds for each coupling, near the spin glass, where chains mix slowly
 _KEPT_SPIN = 2e-6  # seconds for each spin of each sample
 
+# Drawing couplings
+_DRAWN_PAIR = 6e-6  # seconds for each pair and draw: a thousand chains follow every draw for some sweeps
+
 # Matrices
 _GRAM = 2e-10  # seconds for each product of spins in a Gram matrix
 _EIGENVALUES = 2e-9  # seconds, times the cube of the smaller side
@@ -78,3 +81,13 @@ def rows_for_couplings(n: int, N: int) -> int:
 def can_predict(n: int, n_samples: int, hard: bool) -> bool:
     """Whether there is time for samples of the fitted model."""
     return tempering(n, n_samples, hard) < SECONDS_FOR_PREDICTION
+
+
+def can_draw(n: int, n_draws: int, hard: bool) -> bool:
+    """Whether there is time for draws of the couplings, each with samples of its own."""
+    return tempering(n, 1000, hard) + drawing(n, n_draws) < SECONDS_FOR_COUPLINGS
+
+
+def drawing(n: int, n_draws: int) -> float:
+    """Draws of the couplings, and chains that follow them."""
+    return _DRAWN_PAIR * n**2 * n_draws

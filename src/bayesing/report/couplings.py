@@ -14,7 +14,9 @@ from ..loadings import Cause, causes_of, strongest_loadings
 from ..statistics import SpinStatistics
 from .request import Choices, Source
 
-STRONGEST = 40  # couplings that are kept: those of the largest picture
+STRONGEST = 60  # couplings that are kept: those of the network
+MOST_PAIRS = 1000  # that are kept in all
+_MOST_LISTED = 400  # spins, of which all pairs are looked at
 _LEAST_SAMPLES = 4  # from which couplings can be inferred
 _LEAST_ROWS_PER_SPIN = 2  # where only some rows are used
 
@@ -32,6 +34,7 @@ class InferredCouplings:
     strongest: tuple[Coupling, ...]  # the first the strongest
     edges: tuple[Coupling, ...]
     causes: tuple[Cause, ...] = ()
+    others: tuple[Coupling, ...] = ()  # the most probable that are no edges
 
     @property
     def any(self) -> bool:
@@ -109,7 +112,17 @@ def machine_for(choices: Choices, method: str | None = None, n_hidden: int | Non
 def _inferred(machine: BoltzmannMachine, reason: str, data: SpinStatistics) -> InferredCouplings:
     strongest, edges = machine.strongest(STRONGEST), machine.edges()
     causes = causes_of(machine.answer_, machine.names(), data)
-    return InferredCouplings(machine, reason, data.N, tuple(strongest), tuple(edges), causes)
+    others = tuple(_others(machine, len(edges))) if edges else tuple(strongest)
+    return InferredCouplings(machine, reason, data.N, tuple(strongest), tuple(edges), causes, others)
+
+
+def _others(machine: BoltzmannMachine, edges: int) -> list[Coupling]:
+    """Pairs beyond the edges, the most probable first, unless all pairs are too many to look at each."""
+    n = machine.n_features_in_
+    if n > _MOST_LISTED:
+        return []
+    found = sorted(machine.pairs(), key=lambda c: (-c.probability, -abs(c.J)))
+    return found[edges : max(edges, MOST_PAIRS)]
 
 
 def _chosen_rows(data: SpinStatistics, rows: int, seed: int) -> SpinStatistics:

@@ -17,8 +17,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image as PNG  # which matplotlib needs, too
 
-from ..plots._style import size_in_points
-
 Draw = Callable[[Axes], Axes]
 Size = tuple[float, float]  # inches
 
@@ -74,12 +72,6 @@ def style(scheme: str) -> dict[str, Any]:
         "svg.fonttype": "path",
         "svg.hashsalt": "bayesing",  # the same picture is the same file
     }
-
-
-def frame_of(size: Size) -> tuple[float, float]:
-    """Width and height in points of empty axes in a drawing of this size."""
-    with _canvas(size, "light") as (_, ax):
-        return size_in_points(ax)
 
 
 def render(draw: Draw, size: Size, scheme: str, as_png: bool = False) -> Image:

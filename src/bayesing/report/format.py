@@ -6,11 +6,14 @@ import math
 import re
 from collections.abc import Sequence
 
+from ..prediction import Comparison
+
 MOST_LISTED = 5  # names in a sentence
 _SMALLEST = 1e-4  # absolute values below are written with an exponent
 _LARGEST = 1e5  # likewise from here on
 _MOST_DECIMALS = 6  # digits after the point
 _DECIMALS_OF_ZERO = 2  # 0.00
+_FINEST = 0.01  # error of a correlation that is worth a digit
 
 
 def number(value: float, digits: int = 3, sign: bool = False) -> str:
@@ -30,6 +33,13 @@ def number(value: float, digits: int = 3, sign: bool = False) -> str:
 def share(value: float) -> str:
     """A correlation, in hundredths."""
     return f"{value:.2f}".replace("-", "−") if math.isfinite(value) else "unknown"
+
+
+def ceiling(found: Comparison) -> str:
+    """What noise leaves of a correlation to a perfect model, in brackets; nothing where it cannot be told."""
+    if not math.isfinite(found.ceiling):
+        return ""
+    return f" (noise leaves a perfect model {plus_minus(found.ceiling, max(found.ceiling_error, _FINEST))})"
 
 
 def chance(value: float) -> str:

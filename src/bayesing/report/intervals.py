@@ -7,7 +7,6 @@ import numpy as np
 from ..calibration import Interval
 from ..empirical_bayes import EmpiricalBayes
 from ..exceptions import Setting, SimulatedDataError
-from ..words import another_kind
 from . import budget
 from .request import Choices
 from .watch import Watch
@@ -42,7 +41,10 @@ def _obstacle(eb: EmpiricalBayes, choices: Choices, simulations: int) -> str:
         asked = choices.speak(Setting("simulations", 0))
         return f"Intervals by simulation were left out, as asked with {asked}."
     if not eb.diagnosis_.is_weak:
-        return another_kind(eb.diagnosis_)
+        return (
+            "Intervals by simulation were left out: they are by data with many weak couplings, and these data are of "
+            "another kind."
+        )
     if choices.simulations is None and varying < _LEAST_SPINS:
         return (
             f"Intervals by simulation were left out: with {varying} spins that vary, strength is a matter of a few "

@@ -20,6 +20,7 @@ from ..exceptions import (
     UnseenStatesWarning,
 )
 from ..io import AT_RANDOM, on_constant_spins
+from ..words import sentences
 from .analysis import Analysis, Caught
 from .answer import corrected, disagrees, strength
 from .format import between, listed, number, percent
@@ -107,7 +108,10 @@ def _of_order(a: Analysis) -> Iterable[Note]:
 
 
 def _of_warnings(a: Analysis) -> Iterable[Note]:
+    before = {warning.category for warning in a.caught if warning.step is Step.COUPLINGS}
     for warning in a.caught:
+        if warning.step is Step.PREDICTION and warning.category in before:
+            continue  # said of the fit to all samples
         yield Note(_titled(warning), warning.message)
 
 
@@ -133,6 +137,9 @@ def _of_interval(a: Analysis) -> Iterable[Note]:
 
 
 def _of_regime(a: Analysis) -> Iterable[Note]:
+    reasons = sentences(a.eb.diagnosis_)
+    if reasons and not any(warning.category is AnotherKindWarning for warning in a.caught):
+        yield Note("Not many weak couplings", " ".join(reasons), calm=a.eb.diagnosis_.trusted)
     if a.eb.diagnosis_.phase is Phase.NEAR_GLASS:
         yield Note("The data lie near the spin glass", "Errors grow there, and methods begin to differ.")
     elif a.eb.diagnosis_.phase is Phase.GLASS and not a.eb.diagnosis_.trusted:

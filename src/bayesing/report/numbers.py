@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import Any
 
 from ..loadings import Cause
@@ -15,7 +16,7 @@ from .held_out import HeldOut
 from .notes import notes
 from .tables import MOST_COUPLINGS
 
-_COMPARED = ("correlation", "expected_correlation", "slope", "slope_error", "chi2", "chi2_error")
+_COMPARED = ("correlation", "ceiling", "ceiling_error", "slope", "slope_error", "chi2", "chi2_error")
 
 
 def numbers(a: Analysis) -> dict[str, Any]:
@@ -25,7 +26,9 @@ def numbers(a: Analysis) -> dict[str, Any]:
         "encoding": a.source.data.encoding,
         "notes": [f"{note.title}: {note.text}" for note in notes(a)],
         "missing": None if a.gaps is None else _missing(a, a.gaps),
+        "variables": [variable._asdict() for variable in a.variables],
         "couplings": None if a.couplings is None else _couplings(a.couplings),
+        "multi_information": None if a.likeness is None else asdict(a.likeness.multi_information),
         "held_out": None if a.held_out is None else _held_out(a.held_out),
         "seed": a.choices.seed,
     }

@@ -1,12 +1,15 @@
 """One HTML page that needs nothing else: no scripts, no fonts, no styles, no pictures from elsewhere.
 
 The templates beside this module hold all HTML. They are given plain texts, and escape whatever a user may have
-written, such as names, titles and paths. A content security policy in the page forbids what should not be there in
-the first place.
+written, such as names, titles and paths, and show control characters as escapes. A content security policy in the
+page forbids what should not be there in the first place. It allows one script, by its hash: that of the page, which
+sorts and filters what is there, and is given no data of its own.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +20,8 @@ from .. import __version__
 from ..texts import visible
 from . import sentences, tables
 from .analysis import Analysis
-from .answer import answer, strength
+from .answer import paragraphs, strength
+from .network import network_picture
 from .notes import notes
 from .pictures import Picture
 
@@ -28,11 +32,11 @@ CITATIONS = (
     "M. Yasuda and T. Obuchi, Empirical Bayes Method for Boltzmann Machines, arXiv:1906.06002.",
     f"The bayesing developers, bayesing: empirical Bayes for Boltzmann machines, version {__version__}.",
 )
-_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src '{}'"
 _GALLERIES = {
+    "likeness": ("active", "means", "correlations"),
     "strength": ("evidence", "phases", "spectrum"),
     "matrix": ("matrix",),
-    "network": ("network",),
     "prediction": ("pairs", "triplets"),
 }
 
@@ -69,6 +73,7 @@ def _environment() -> Environment:
     return Environment(
         loader=PackageLoader(__package__),
         autoescape=True,
+        finalize=lambda value: visible(value) if type(value) is str else value,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -87,24 +92,30 @@ def _values(a: Analysis, pictures: Sequence[Picture], title: str, provenance: Pr
     drawn = {picture.key: picture for picture in pictures}
     made = tables.making(a.choices.seed, provenance.versions, provenance.date, provenance.seconds)
     return {
-        "policy": _POLICY,
+        "policy": _POLICY.format(_hash_of_script()),
         "version": __version__,
         "title": title,
         "subtitle": sentences.subtitle(a),
         "headline": tables.headline(a),
         "answer": _answer(a),
         "notes": notes(a),
-        "estimates": tables.estimates(a),
-        "simulated": sentences.simulated(a.interval) if a.interval else "",
-        "facts": tables.facts(a),
+        "about_check": sentences.check(a),
+        "check": tables.check(a),
         "missing": tables.missing(a),
-        "no_evidence": sentences.no_evidence(a),
         "couplings": sentences.couplings(a),
+        "network": network_picture(a.couplings, a.names),
         "edges": tables.edges(a),
         "about_causes": sentences.causes(a),
         "causes": tables.causes(a),
+        "about_couplings": sentences.COUPLINGS if a.couplings else "",
+        "about_variables": sentences.variables(a),
+        "variables": tables.variables(a),
         "prediction": sentences.prediction(a),
         "comparison": tables.comparison(a),
+        "about_strength": sentences.STRENGTH,
+        "estimates": tables.estimates(a),
+        "simulated": sentences.simulated(a.interval) if a.interval else "",
+        "facts": tables.facts(a),
         "galleries": {
             name: [drawn[key] for key in keys if key in drawn] for name, keys in _GALLERIES.items()
         },
@@ -116,10 +127,19 @@ def _values(a: Analysis, pictures: Sequence[Picture], title: str, provenance: Pr
     }
 
 
-def _answer(a: Analysis) -> Emphasised:
-    """The answer in one paragraph, with the strength emphasised where it is known."""
-    text, key = _unbroken(" ".join(answer(a))), _unbroken(f"J = {strength(a)}")
-    return Emphasised(*text.partition(key)) if key in text else Emphasised(text, "", "")
+def _answer(a: Analysis) -> list[Emphasised]:
+    """The answer in paragraphs, with the strength emphasised where it is known."""
+    key, found = _unbroken(f"J = {strength(a)}"), []
+    for paragraph in paragraphs(a):
+        text = _unbroken(" ".join(paragraph))
+        found.append(Emphasised(*text.partition(key)) if key in text else Emphasised(text, "", ""))
+    return found
+
+
+def _hash_of_script() -> str:
+    """As a content security policy has it."""
+    text = _environment().get_template("script.js").render()
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def _unbroken(text: str) -> str:

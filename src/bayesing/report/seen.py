@@ -14,7 +14,8 @@ from ..replica import NEAR
 from ..spectrum import Spectrum
 from ..types import Array
 from .analysis import Analysis
-from .format import counted, listed, number, plus_minus, share
+from .format import ceiling, counted, listed, number, plus_minus, share
+from .likeness import Likeness
 
 _MOST_NAMED = 3  # couplings
 
@@ -97,7 +98,7 @@ def network_seen(couplings: Sequence[Coupling], loadings: Sequence[Coupling] = (
     edges = [c for c in couplings if c.J]
     causes = _causes_seen([c for c in loadings if c.J])
     if not edges:
-        return causes or "An empty network: there are no couplings to show."
+        return causes
     spins = {spin for c in edges for spin in (c.i, c.j)}
     first = "; ".join(f"{c.name_i} and {c.name_j}, {number(c.J, 2, True)}" for c in edges[:_MOST_NAMED])
     positive = sum(c.J > 0 for c in edges)
@@ -105,7 +106,7 @@ def network_seen(couplings: Sequence[Coupling], loadings: Sequence[Coupling] = (
     told = " and ".join(f"{count} {sign}" for sign, count in signs.items() if count)
     return (
         f"Network of the {counted(len(edges), 'strongest coupling')}, lines between the names of "
-        f"{counted(len(spins), 'spin')}, with coupled ones near each other: {told}. "
+        f"{counted(len(spins), 'variable')}, with coupled ones near each other: {told}. "
         f"The strongest {'is' if len(edges) == 1 else 'are'} {first}." + f" {causes}" * bool(causes)
     )
 
@@ -122,13 +123,37 @@ def _causes_seen(loadings: Sequence[Coupling]) -> str:
     return f"{stand} for {counted(len(names), 'common cause')}: {each}."
 
 
+def active_seen(found: Likeness) -> str:
+    """The mean number of active variables, and where most of the samples lie, of all three."""
+    K = np.arange(found.active.shape[1])
+    each = []
+    for name, shares in zip(("data", "model", "independent variables"), found.active, strict=True):
+        mean = float(shares @ K)
+        deviation = math.sqrt(float(shares @ (K - mean) ** 2))
+        each.append(f"{number(mean)} ± {number(deviation, 2)} in the {name}")
+    return (
+        "Distribution of the number of active variables, on a logarithmic scale. Mean and standard deviation are "
+        f"{listed(each)}."
+    )
+
+
+def moments_seen(moments: Array, what: str) -> str:
+    """How far the moments of the model are from those of the data."""
+    low, high = float(moments[:, 0].min()), float(moments[:, 0].max())
+    off = math.sqrt(float(np.mean((moments[:, 1] - moments[:, 0]) ** 2)))
+    return (
+        f"Scatter of {counted(len(moments), what)} of the model against those of the data, from "
+        f"{number(low, 2, True)} to {number(high, 2, True)}, along the diagonal: they differ by {number(off, 2)} "
+        "(root mean square)."
+    )
+
+
 def prediction_seen(found: Comparison) -> str:
     """How the points scatter around the diagonal."""
     kind = {2: "pair", 3: "triplet"}[found.order]
     slope = f", slope {plus_minus(found.slope, found.slope_error)}" if math.isfinite(found.slope) else ""
     correlation = (
-        f"correlation {share(found.correlation)}, where a perfect model would reach "
-        f"{share(found.expected_correlation)}{slope}"
+        f"correlation {share(found.correlation)}{ceiling(found)}{slope}"
         if math.isfinite(found.correlation)
         else "predictions do not vary"
     )

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import math
 
-from .. import strength
 from ..calibration import Interval
 from ..prediction import Comparison
 from .analysis import Analysis
-from .format import counted, listed, number, percent, plain
+from .format import counted, number, percent, plain
 from .watch import Step
 
 _SMALL_EXCESS = 0.25  # share by which residuals may exceed those of a perfect model and be called small
 _CLEAR = 3.0  # standard errors that are no accident
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+
+COUPLINGS = (
+    "A coupling (an edge of the network) is what is left between two variables when all others are held fixed: the "
+    "logarithm of an odds ratio over 4. Positive ones make both active or both inactive more likely."
+)
+STRENGTH = (
+    "J is one number for all couplings together: J² is n times their mean square. H is the mean of the fields. Both "
+    "place the data among the phases of models with many random couplings, which physicists ask for first."
+)
 
 METHOD = (
     "The model is P(S) ∝ exp(Σ h_i S_i + Σ J_ij S_i S_j) with spins S_i = ±1. Couplings are taken to be many and "
@@ -28,7 +36,8 @@ METHOD = (
 def subtitle(a: Analysis) -> str:
     """Below the title."""
     return (
-        f"How strong are the couplings behind {counted(a.N, 'sample')} of {counted(a.n, 'binary variable')}?"
+        f"Which variables are coupled, and how strongly? {counted(a.N, 'sample')} of "
+        f"{counted(a.n, 'binary variable')}."
     )
 
 
@@ -41,23 +50,40 @@ def simulated(found: Interval) -> str:
     )
 
 
-def no_evidence(a: Analysis) -> str:
-    """Why there is no picture of the evidence, if there is none."""
-    if a.eb.evidence_kind_ is not None:
-        return ""
-    others = listed([method.name for method in strength.METHODS if method.evidence])
-    return f"The method {a.eb.method_} has no evidence as a function of J to draw; the methods {others} do."
-
-
 def couplings(a: Analysis) -> str:
     """Where the couplings come from, or why there are none."""
     found = a.couplings
     if found is None:
         return a.left_out[Step.COUPLINGS]
-    rows = "all rows" if found.rows == a.N else f"{found.rows:,} of {a.N:,} rows"
+    rows = f"all {counted(a.N, 'sample')}" if found.rows == a.N else f"{found.rows:,} of the {a.N:,} samples"
     none = "" if found.any else " All of them are 0: the data show none."
     why = "" if a.choices.n_hidden == "auto" else f" ({plain(found.reason)})"
     return f"Couplings come from {rows}, by {found.machine.method_}{why}.{none}"
+
+
+def check(a: Analysis) -> str:
+    """What is compared, and what came of it; or why nothing was."""
+    found = a.couplings.machine.check_ if a.couplings else None
+    if found is None:
+        return a.left_out.get(Step.LIKENESS, "")
+    drawn = " Missing cells are drawn from the model." if a.gaps else ""
+    verdict = (
+        "Samples of the fitted model look like the data."
+        if found.passed
+        else "Samples of the fitted model do not look like the data in all of this: do not rely on the couplings."
+    )
+    return f"{verdict} Mismatches are in standard errors, about 1 or less for a good model.{drawn}"
+
+
+def variables(a: Analysis) -> str:
+    """What the columns of the table mean."""
+    said = "Prevalence is the share of the samples in which a variable is active (+1, 1 or yes)."
+    if a.couplings is None:
+        return said
+    said += " Its field h is its push where those of the others cancel: its odds of being active are then exp(2h)."
+    if any(v.predictability is not None for v in a.variables):
+        said += " Predictability is the share of its entropy that the other variables explain: 0 for none, 1 for all."
+    return said
 
 
 def causes(a: Analysis) -> tuple[str, ...]:
@@ -75,8 +101,8 @@ def causes(a: Analysis) -> tuple[str, ...]:
         for k, gain in enumerate(gains)
     )
     means = (
-        "A common cause is a hidden unit that is coupled to many spins at once: when it is on, it pushes each of "
-        "them by its coupling. Couplings between spins are what is left beside it."
+        "A common cause is a hidden unit that is coupled to many variables at once: when it is on, it pushes each "
+        "of them by its coupling. Couplings between variables are what is left beside it."
     )
     return (f"{how[0].upper()}{how[1:]}.", f"The evidence gains {by}." if by else "", means)
 
@@ -88,16 +114,18 @@ def prediction(a: Analysis) -> tuple[str, ...]:
         return (a.left_out[Step.PREDICTION],)
     by = "exact averages" if found.prediction.exact else "samples"
     above = (
-        "" if a.couplings is None or a.couplings.rows < a.N else " (The couplings above come from all rows.)"
+        ""
+        if a.couplings is None or a.couplings.rows < a.N
+        else f" (The couplings above come from all {a.N:,}.)"
     )
     fitted = (
-        f"A model was fitted to a random choice of {found.fitted:,} rows, by {found.method}, and {by} of it are "
-        f"compared with {found.tested:,} rows that it had not seen.{above}"
+        f"A model was fitted to a random choice of {found.fitted:,} samples, by {found.method}, and {by} of it are "
+        f"compared with {found.tested:,} samples that it had not seen.{above}"
     )
     if found.drawn:
         fitted += (
-            f" Of the cells of these rows {percent(found.drawn)} are missing. They are drawn from the model, given "
-            "the others of their row, which makes the test a little kinder."
+            f" Of the cells of these samples {percent(found.drawn)} are missing. They are drawn from the model, "
+            "given the others of their sample, which makes the test a little kinder."
         )
     return fitted, verdict(found.prediction.pairs)
 

@@ -9,19 +9,17 @@ from functools import partial
 from .. import plots
 from ..plots._couplings import draw_matrix
 from ..plots._evidence import curve_of, draw_curve, draw_surface, surface_of
-from ..plots._network import draw_network, network_of, share_of_lines
+from ..plots._likeness import draw_moments
 from . import seen
 from .analysis import Analysis
 from .answer import known
-from .couplings import STRONGEST, InferredCouplings
-from .drawing import SCHEMES, Draw, Size, frame_of
-from .format import counted
+from .couplings import InferredCouplings
+from .drawing import SCHEMES, Draw, Size
 
 _PLOT = (4.7, 3.7)  # inches: two side by side
+_THIRD = (3.3, 2.9)  # inches: three side by side
 _MATRIX = (6.6, 7.0)  # inches: the width of the text
-_NETWORK = (7.0, 7.0)  # inches: likewise, with room for names
 _NARROW = 4.0  # inches: the width of a telephone
-_FEW_EDGES = 16  # of the network on a narrow screen
 _LARGEST_MATRIX = 4000  # spins: 128 megabytes
 _MOST_NAMES = 60  # beside a matrix
 _FEW_NAMES = 24  # beside a matrix on a narrow screen
@@ -57,10 +55,42 @@ class Sketch:
 
 def sketches(a: Analysis) -> Iterator[Sketch]:
     """All of them, in the order of the report."""
-    yield from _of_strength(a)
-    if a.couplings is not None:
+    yield from _of_likeness(a)
+    if a.couplings is not None and a.couplings.any:
         yield from _of_couplings(a.couplings, a.names)
     yield from _of_prediction(a)
+    yield from _of_strength(a)
+
+
+def _of_likeness(a: Analysis) -> Iterator[Sketch]:
+    found = a.likeness
+    if found is None:
+        return
+    draw = partial(
+        plots.active_counts,
+        data=found.active[0],
+        model=found.active[1],
+        independent=found.active[2],
+        n_data=found.n_data,
+    )
+    yield Sketch(
+        "active",
+        View(draw, _THIRD, seen.active_seen(found)),
+        "How many variables are active at once. Bars are standard errors of the data.",
+    )
+    for key, moments, what, of in (
+        ("means", found.means, "mean", "variable"),
+        ("correlations", found.pairs, "pair correlation", "pair"),
+    ):
+        if len(moments):
+            yield Sketch(
+                key,
+                View(
+                    partial(draw_moments, pairs=moments, what=what), _THIRD, seen.moments_seen(moments, what)
+                ),
+                f"The {what} of every {of}. Points of a good fit lie on the line.",
+                many=len(moments) > _MANY_POINTS,
+            )
 
 
 def _of_strength(a: Analysis) -> Iterator[Sketch]:
@@ -105,44 +135,10 @@ def _of_couplings(found: InferredCouplings, names: tuple[str, ...]) -> Iterator[
         yield Sketch(
             "matrix",
             View(partial(draw, max_names=_MOST_NAMES), _MATRIX, alt),
-            "All couplings. Spins are ordered by a clustering, so that groups that act together form blocks.",
+            "All couplings, edges or not. Variables are ordered by a clustering: groups form blocks.",
             View(partial(draw, max_names=_FEW_NAMES), _narrow(_MATRIX), alt),
             many=len(names) > _MANY_SPINS,
         )
-    yield Sketch(
-        "network",
-        _network(found, STRONGEST, _NETWORK, names),
-        f"{_most(found)}. Lines are as wide as couplings are strong"
-        + ("." if found.edges or found.causes else "; dashed ones may be 0, or of the other sign.")
-        + (
-            " Squares are common causes, with lines to the spins that they load on most." * bool(found.causes)
-        ),
-        _network(found, _FEW_EDGES, _narrow(_NETWORK), ()),
-        many=True,
-    )
-
-
-def _most(found: InferredCouplings) -> str:
-    """What the network shows, of how many."""
-    if not found.edges:
-        return (
-            "No coupling between spins is certain beside the common causes"
-            if found.causes
-            else "The strongest couplings, none of which is certain"
-        )
-    edges = counted(len(found.edges), "edge")
-    drawn, _ = share_of_lines(STRONGEST, len(found.causes), True)
-    if min(len(found.shown), drawn) == len(found.edges):
-        return f"All {edges} that can be told" if len(found.edges) > 1 else "The one edge that can be told"
-    return f"The strongest {min(len(found.shown), drawn)} of {edges} that can be told"
-
-
-def _network(found: InferredCouplings, edges: int, size: Size, names: tuple[str, ...]) -> View:
-    couplings, each = share_of_lines(edges, len(found.causes), bool(found.edges))
-    loadings, shown = found.loadings(each), found.shown[:couplings]
-    there = {(edge.i, edge.j) for edge in found.edges}
-    network = network_of(shown, frame_of(size), there, names, loadings)
-    return View(partial(draw_network, network=network), size, seen.network_seen(shown, loadings))
 
 
 def _narrow(size: Size) -> Size:
@@ -161,7 +157,7 @@ def _of_prediction(a: Analysis) -> Iterator[Sketch]:
             yield Sketch(
                 key,
                 View(draw, _PLOT, seen.prediction_seen(compared)),
-                f"{noun} correlations of samples that the model has not seen, against its predictions. A perfect "
-                "model scatters around the diagonal by as much as the cross shows.",
+                f"{noun} correlations of samples that the model has not seen, against its predictions. Those of a "
+                "perfect model scatter around the diagonal by as much as the cross shows.",
                 many=len(compared.observed) > _MANY_POINTS,
             )

@@ -12,6 +12,7 @@ class Step(StrEnum):
     FIT = "estimating J and H"
     INTERVALS = "simulating data sets"
     COUPLINGS = "inferring couplings"
+    LIKENESS = "comparing the model with the data"
     PREDICTION = "predicting held-out samples"
     PICTURES = "drawing pictures"
 
