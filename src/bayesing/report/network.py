@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..plots._layout import controls
 from ..plots._network import THINNEST, WIDEST, Network, network_of, share_of_lines
-from ..plots._style import visible
+from ..texts import visible
 from . import seen
 from .couplings import STRONGEST, InferredCouplings
 from .format import chance, counted, number, plus_minus

@@ -73,7 +73,6 @@ def _environment() -> Environment:
     return Environment(
         loader=PackageLoader(__package__),
         autoescape=True,
-        finalize=lambda value: visible(value) if type(value) is str else value,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
