@@ -50,7 +50,7 @@ ROWS = [
 _ARROWS = {"texts", "spins", "ising", "entropy", "choice", "calibration", "empirical_bayes"}
 LEFT_ONLY = [row for row in ROWS if set(row) & _ARROWS]
 REPORT = [
-    *("budget", "request", "watch", "oddities", "gaps", "intervals", "couplings"),
+    *("budget", "request", "watch", "gaps", "intervals", "couplings"),
     *("likeness", "variables", "held_out", "analysis"),
     *(
         "format",

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bayesing as bs
+from bayesing.order import order_of
 from bayesing.report import budget
 from bayesing.report import couplings as report_couplings
 from bayesing.report.analysis import analyse
@@ -14,7 +15,6 @@ from bayesing.report.gaps import gaps_of
 from bayesing.report.network import network_picture
 from bayesing.report.notes import notes
 from bayesing.report.numbers import numbers
-from bayesing.report.oddities import order_of_rows
 from bayesing.report.page import page
 from bayesing.report.request import Choices, Source
 from bayesing.report.sketches import sketches
@@ -178,11 +178,11 @@ def test_successive_rows_with_missing_cells():
     rng = np.random.default_rng(0)
     X = np.repeat(random_spins(200, 9), 2, axis=0)  # each row twice
     gaps = np.where(rng.random(X.shape) < 0.2, 0, X).astype(np.int8)
-    whole, some = order_of_rows(X, 0)[0], order_of_rows(gaps, 0)[0]
-    assert some == pytest.approx(
-        0.8 * whole, rel=0.1
-    )  # a cell of a pair is there with probability 0.8, given one
-    assert order_of_rows(rng.permutation(gaps), 0)[0] is None
+    found = [order_of(stats(rows)) for rows in (X, np.where(gaps == 0, np.nan, gaps))]
+    assert found[0].successive == pytest.approx(0.5, abs=0.05)
+    assert found[1].successive == pytest.approx(found[0].successive, abs=0.05)
+    assert all(order.remembers for order in found)
+    assert not order_of(stats(rng.permutation(X))).remembers
 
 
 def test_wrong_numbers_of_causes():

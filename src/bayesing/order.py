@@ -72,7 +72,8 @@ def order_of(stats: SpinStatistics) -> Order | None:
     if len(first) < _LEAST_ROWS // 2:
         return None
     one, next_one = (_centred(stats, rows) for rows in (first, first + 1))
-    variance = float(np.mean(one * one) + np.mean(next_one * next_one)) / 2 * stats.n
+    both = np.count_nonzero((one != 0) & (next_one != 0)) / len(first)  # spins that two rows show
+    variance = both * float(np.sum(one * one) / max(np.count_nonzero(one), 1))
     chance = np.random.default_rng(0).permutation(len(first))
     by_chance = np.einsum("ij,ij->i", one, next_one[chance])
     found = (

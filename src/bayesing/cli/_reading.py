@@ -119,20 +119,21 @@ def read(data: str, reading: Reading, batches: bool = False, aloud: bool = True)
     return Read(statistics, found.encoding, notes)
 
 
-def read_by(data: str, by: str, reading: Reading) -> ReadGroups:
+def read_by(data: str, by: str, reading: Reading, aloud: bool = True) -> ReadGroups:
     """The file ``data``, whose samples belong to groups by what stands in the column ``by``."""
     from ..io import open_table, read_groups
     from ..statistics import SpinStatistics
 
     groups, notes = read_groups(open_table(data, reading.array), by, reading.missing, reading.drop_columns)
-    _say(notes)
+    if aloud:
+        _say(notes)
     found = {label: SpinStatistics.of(part) for label, part in groups.items()}
     return ReadGroups(found, next((part.encoding for part in groups.values()), ""), notes)
 
 
-def read_runs(data: str, by: str, reading: Reading) -> Read:
+def read_runs(data: str, by: str, reading: Reading, aloud: bool = True) -> Read:
     """The file ``data``, whose samples belong to runs by what stands in the column ``by``, one after the other."""
-    groups, encoding, notes = read_by(data, by, reading)
+    groups, encoding, notes = read_by(data, by, reading, aloud)
     if not groups:
         raise ValueError(f"{data}: expected rows with a run in the column {by!r}: found none.")
     runs = list(groups.values())

@@ -8,7 +8,15 @@ from pathlib import Path
 import click
 
 from ._methods import AUTO, coupling_priors
-from ._options import check_jobs, data_argument, force_option, hidden_option, prior_option
+from ._options import (
+    check_jobs,
+    data_argument,
+    force_option,
+    hidden_option,
+    prior_option,
+    runs_option,
+    series_option,
+)
 from ._reading import Reading, reading_options
 
 
@@ -25,6 +33,8 @@ from ._reading import Reading, reading_options
 )
 @prior_option(coupling_priors)
 @hidden_option
+@series_option
+@runs_option
 @reading_options
 @click.option(
     "--simulations",
@@ -47,6 +57,8 @@ def report(
     couplings_method: str,
     prior: str,
     hidden: str,
+    series: bool,
+    by: str | None,
     reading: Reading,
     simulations: int | None,
     jobs: int,
@@ -71,15 +83,17 @@ def report(
     from ._options import n_hidden
     from ._output import check_output, echo
     from ._progress import Progress
-    from ._reading import read
+    from ._reading import read, read_runs
     from ._shown import shown
 
     check_output(output, ".html", force, data)
     check_jobs(jobs)
-    choices = Choices(method, prior, couplings_method, n_hidden(hidden), simulations, seed, Setting.in_shell)
+    choices = Choices(
+        method, prior, couplings_method, n_hidden(hidden), simulations, seed, series, Setting.in_shell
+    )
     command = shlex.join(["bayesing", *(typed or ["report", data])])
     with Progress("reading") as progress, joblib.parallel_config(n_jobs=jobs):
-        found = read(data, reading, aloud=False)
+        found = read(data, reading, aloud=False) if by is None else read_runs(data, by, reading, aloud=False)
         source = Source(Path(data).name, found.statistics, found.notes)
         with naming(data):
             written = write_report(output, source, choices, title, command, force, progress)

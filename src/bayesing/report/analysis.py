@@ -17,6 +17,7 @@ from ..empirical_bayes import EmpiricalBayes
 from ..exceptions import BayesingWarning, Setting
 from ..inference import check_couplings
 from ..loadings import whole_rows
+from ..order import Order, order_of
 from ..replica import NEAR
 from ..spectrum import Spectrum
 from . import budget
@@ -25,7 +26,6 @@ from .gaps import Gaps, gaps_of
 from .held_out import MOST_MODEL_SAMPLES, HeldOut, held_out_of
 from .intervals import interval_of
 from .likeness import Likeness, likeness_of
-from .oddities import Oddities, oddities_of
 from .request import Choices, Source
 from .variables import DRAWS, Variable, variables_of
 from .watch import Nobody, Step, Watch
@@ -52,7 +52,7 @@ class Analysis:
     likeness: Likeness | None
     variables: tuple[Variable, ...]
     held_out: HeldOut | None
-    oddities: Oddities
+    order: Order | None  # of the rows; None for few
     gaps: Gaps | None  # None where no cell is missing
     spectrum: Spectrum | None  # of the correlations, with missing cells drawn; None where it would take long
     caught: tuple[Caught, ...]
@@ -64,12 +64,17 @@ class Analysis:
         return self.source.labels
 
     @property
+    def remembers(self) -> bool:
+        """Whether rows remember those before them."""
+        return self.order is not None and self.order.remembers
+
+    @property
     def n(self) -> int:
-        return self.eb.moments_.n
+        return self.source.data.n
 
     @property
     def N(self) -> int:
-        return self.eb.moments_.N
+        return self.source.data.N
 
 
 def analyse(source: Source, choices: Choices, watch: Watch | None = None) -> Analysis:
@@ -83,9 +88,11 @@ def analyse(source: Source, choices: Choices, watch: Watch | None = None) -> Ana
         affordable = min(n, N) <= LARGEST_SPECTRUM
         if affordable and not data.missing:
             _ = data.eigenvectors  # of which couplings are made: one decomposition serves all
-        eb = EmpiricalBayes(choices.method, choices.strength_prior, random_state=choices.seed).fit(data)
+        eb = EmpiricalBayes(
+            choices.method, choices.strength_prior, series=choices.series, random_state=choices.seed
+        ).fit(data)
         spectrum = data.spectrum if affordable and not data.missing else None
-        oddities = oddities_of(data, choices.seed)
+        order = order_of(data)
     distance = eb.diagnosis_.distance
     hard, rows = distance < NEAR, budget.rows_for_couplings(n, N)
     each = budget.simulation(n, N, distance, NEAR)
@@ -115,7 +122,7 @@ def analyse(source: Source, choices: Choices, watch: Watch | None = None) -> Ana
         likeness=likeness,
         variables=variables,
         held_out=held_out,
-        oddities=oddities,
+        order=order,
         gaps=gaps_of(data),
         spectrum=spectrum,
         caught=tuple(dict.fromkeys(steps.caught)),

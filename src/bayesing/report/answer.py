@@ -142,7 +142,7 @@ def _check_sentence(a: Analysis) -> Iterable[str]:
 
 def _field_sentence(eb: EmpiricalBayes, found: Interval | None) -> str:
     if not math.isfinite(eb.H_):
-        return f"The field H is not determined; the mean spin is {number(eb.moments_.M, 2, True)}."
+        return f"The field H is not determined; the mean spin is {number(eb.answer_.magnetisation, 2, True)}."
     interval = f" ({_PERCENT} interval {between(found.H, True)})" if found else ""
     if not math.isfinite(eb.H_error_):
         verdict = ""

@@ -90,12 +90,13 @@ def couplings_of(source: Source, choices: Choices, rows: int) -> tuple[InferredC
         )
         return _inferred(machine, "to save time", data), why
     rows = max(rows, min(N, _LEAST_ROWS_PER_SPIN * n))
-    chosen = _chosen_rows(data, rows, choices.seed)
+    chosen = _chosen_rows(data, rows, choices)
     some = machine_for(choices).fit(chosen)
     if some.is_cheap_:
         return _inferred(machine_for(choices, some.method_).fit(data), some.reason_, data), ""
+    how = "at equal distances" if choices.series else "a random choice"
     why = (
-        f"Couplings were inferred from {rows:,} of the {N:,} rows, a random choice, to save time. "
+        f"Couplings were inferred from {chosen.N:,} of the {N:,} rows, {how}, to save time. "
         f"{choices.speak(Setting('couplings_method', some.method_))} asks for all of them."
     )
     return _inferred(some, some.reason_, chosen), why
@@ -105,7 +106,11 @@ def machine_for(choices: Choices, method: str | None = None, n_hidden: int | Non
     """A machine to be fitted, by what was chosen unless there is another method or number of common causes."""
     causes = choices.n_hidden if n_hidden is None else n_hidden
     return BoltzmannMachine(
-        method or choices.couplings_method, choices.prior, n_hidden=causes, random_state=choices.seed
+        method or choices.couplings_method,
+        choices.prior,
+        n_hidden=causes,
+        series=choices.series,
+        random_state=choices.seed,
     )
 
 
@@ -125,7 +130,9 @@ def _others(machine: BoltzmannMachine, edges: int) -> list[Coupling]:
     return found[edges : max(edges, MOST_PAIRS)]
 
 
-def _chosen_rows(data: SpinStatistics, rows: int, seed: int) -> SpinStatistics:
-    """A random choice of rows, in their order."""
-    chosen = np.random.default_rng(seed).choice(data.N, rows, replace=False)
+def _chosen_rows(data: SpinStatistics, rows: int, choices: Choices) -> SpinStatistics:
+    """A random choice of rows, in their order; of a series, rows that are equally far apart."""
+    if choices.series:
+        return data.take(slice(None, None, -(-data.N // rows)))
+    chosen = np.random.default_rng(choices.seed).choice(data.N, rows, replace=False)
     return data.take(np.sort(chosen))

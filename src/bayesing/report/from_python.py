@@ -26,6 +26,7 @@ def write_report(
     seed: int = 0,
     force: bool = False,
     n_hidden: Any = 0,
+    series: bool = False,
 ) -> None:
     """Write a report on ``X`` to an .html file: the answer in words, numbers with intervals, pictures, and couplings.
 
@@ -53,6 +54,8 @@ def write_report(
         Whether to overwrite a file.
     n_hidden : int or "auto"
         Common causes beside the couplings, as of :class:`BoltzmannMachine`.
+    series : bool
+        Whether rows are in the order of time, as of :class:`BoltzmannMachine`.
 
     Examples
     --------
@@ -63,7 +66,7 @@ def write_report(
     target = Path(path)
     if target.suffix.lower() != ".html":
         raise ValueError(f"{target}: expected the name of a file to write that ends in .html.")
-    choices = Choices(method, prior, couplings_method, n_hidden, simulations, seed)
+    choices = Choices(method, prior, couplings_method, n_hidden, simulations, seed, series)
     command = _call(target, title, choices)
     write_report_on(target, _source(X, target.stem), choices, title, command, force)
 

@@ -55,7 +55,8 @@ def held_out_of(
         )
     machine = couplings.machine
     reduced = not machine.is_cheap_ and choices.couplings_method == "auto"
-    test, train = split(N, max(most, _LEAST_ROWS_PER_SPIN * n) if reduced else N, choices.seed)
+    few = max(most, _LEAST_ROWS_PER_SPIN * n) if reduced else N
+    test, train = in_order(N, few) if choices.series else split(N, few, choices.seed)
     seen = data.take(train)
     if len(seen.varying) < 2:
         return None, "Predictions were not tested: without the held-out rows fewer than 2 spins vary."
@@ -74,6 +75,13 @@ def held_out_of(
     rng = np.random.default_rng([choices.seed, 2])
     found = predict(fitted.model_, spins, samples, rng, fitted.answer_.n_hidden)
     return HeldOut(found, fitted.method_, len(train), len(test), tested.missing / (tested.N * n)), ""
+
+
+def in_order(N: int, most: int) -> tuple[Indices, Indices]:
+    """The last rows to test, and ``most`` of the first to fit, at equal distances: rows of a series remember."""
+    cut = N - N // _ONE_IN
+    step = -(-cut // most)
+    return np.arange(cut, N)[:_MOST_HELD_OUT], np.arange(0, cut, step)
 
 
 def split(N: int, most: int, seed: int) -> tuple[Indices, Indices]:

@@ -12,7 +12,9 @@ from ..exceptions import (
     AnotherKindWarning,
     BoundWarning,
     CheckWarning,
+    DriftWarning,
     LaplaceWarning,
+    MemoryWarning,
     NotConvergedWarning,
     NotEquilibratedWarning,
     NotSparseWarning,
@@ -34,13 +36,18 @@ _TITLES: dict[type[Warning], str] = {
     AnotherKindWarning: "J is not to be believed",
     CheckWarning: "Samples of the model do not look like the data",
     BoundWarning: "At the end of its range",
+    DriftWarning: "Means drift over the rows",
     LaplaceWarning: "Laplace prior",
+    MemoryWarning: "Rows remember those before them",
     NotConvergedWarning: "The search did not finish",
     NotSparseWarning: "Couplings are not sparse",
     UnseenStatesWarning: "The model has states that the data never show",
     NotEquilibratedWarning: "Not at equilibrium",
     SaturationWarning: "At the edge of the spin glass",
 }
+
+
+_OF_ROWS = (MemoryWarning, DriftWarning)
 
 
 class Note(NamedTuple):
@@ -53,19 +60,31 @@ class Note(NamedTuple):
 
 def notes(a: Analysis) -> list[Note]:
     """All of them, in the order of the report."""
-    found = [*_of_data(a), *_of_order(a), *_of_warnings(a), *_of_interval(a), *_of_regime(a), *_of_pattern(a)]
+    found = [*_of_data(a), *_of_warnings(a), *_of_interval(a), *_of_regime(a), *_of_pattern(a)]
     found += [Note("Left out or reduced", text, calm=True) for text in a.left_out.values()]
-    independent = (
+    return [*found, _of_rows(a)]
+
+
+def _of_rows(a: Analysis) -> Note:
+    if a.choices.series:
+        return Note(
+            "Rows in the order of time",
+            f"Rows are a series of samples of one and the same model. In all that is said of couplings, {a.N:,} of "
+            f"them count as the {a.eb.effective_samples_:,.0f} independent ones that they are worth.",
+            calm=True,
+        )
+    return Note(
+        "Independent rows",
         "Rows are taken to be independent samples of one and the same model, in the estimates, in their errors and "
         "in the intervals. Errors are too small where rows follow each other in time more closely than the system "
-        "forgets."
+        "forgets.",
+        calm=True,
     )
-    return [*found, Note("Independent rows", independent, calm=True)]
 
 
 def _of_data(a: Analysis) -> Iterable[Note]:
     """How the data were read, and columns that are constant or copies."""
-    constant = on_constant_spins(np.abs(a.eb.moments_.magnetisations) == 1, a.source.data.names)
+    constant = on_constant_spins(np.abs(a.source.data.magnetisations) == 1, a.source.data.names)
     for text in a.source.notes:
         if text not in constant:
             yield Note("Missing cells" if text.endswith(AT_RANDOM) else "Reading the data", text)
@@ -74,9 +93,10 @@ def _of_data(a: Analysis) -> Iterable[Note]:
         yield Note("Constant columns", text)
     if a.N < _FEW_SAMPLES:
         yield Note("Few samples", f"There are only {a.N} samples: take every number here as a rough guide.")
-    if a.oddities.copies:
+    copies = a.source.data.copies
+    if copies:
         names = a.names
-        pairs = [f"{names[i]} {'=' if sign > 0 else '= −'} {names[j]}" for i, j, sign in a.oddities.copies]
+        pairs = [f"{names[i]} {'=' if sign > 0 else '= −'} {names[j]}" for i, j, sign in copies]
         yield Note(
             "Duplicated columns",
             f"Some columns equal another in every sample, or its opposite: {listed(pairs)}. They count as strongly "
@@ -97,21 +117,13 @@ def _of_gaps(a: Analysis) -> Iterable[Note]:
     )
 
 
-def _of_order(a: Analysis) -> Iterable[Note]:
-    if a.oddities.successive is not None:
-        yield Note(
-            "The order of the rows matters",
-            f"Successive rows resemble each other: their correlation is {number(a.oddities.successive, 2)}, where "
-            f"rows in random order have 0 ± {number(a.oddities.shuffled, 1)}. They are not independent, and errors "
-            "are larger than given. Fewer rows, farther apart, would be safer.",
-        )
-
-
 def _of_warnings(a: Analysis) -> Iterable[Note]:
     before = {warning.category for warning in a.caught if warning.step is Step.COUPLINGS}
     for warning in a.caught:
         if warning.step is Step.PREDICTION and warning.category in before:
             continue  # said of the fit to all samples
+        if warning.category in _OF_ROWS and warning.step is not Step.FIT:
+            continue  # all steps look at the same rows
         yield Note(_titled(warning), warning.message)
 
 

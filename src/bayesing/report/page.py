@@ -35,6 +35,7 @@ CITATIONS = (
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src '{}'"
 _GALLERIES = {
     "likeness": ("active", "means", "correlations"),
+    "time": ("memory", "time"),
     "strength": ("evidence", "phases", "spectrum"),
     "matrix": ("matrix",),
     "prediction": ("pairs", "triplets"),

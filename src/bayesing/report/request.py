@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..arguments import count
+from ..arguments import check_flag, count
 from ..exceptions import InputError, Setting
 from ..statistics import SpinStatistics
 from . import budget
@@ -41,6 +41,7 @@ class Choices:
     n_hidden: int | str = 0
     simulations: int | None = None
     seed: int = 0
+    series: bool = False  # whether rows are in the order of time
     speak: Callable[[Setting], str] = Setting.in_python
 
     @property
@@ -50,6 +51,7 @@ class Choices:
 
     def __post_init__(self) -> None:
         _check_count("seed", self.seed, 0)
+        check_flag("series", self.series)
         if self.simulations is not None and self.simulations != 0:
             none = (", or ", Setting("simulations", 0), " for no intervals")
             _check_count("simulations", self.simulations, budget.LEAST_SIMULATIONS, *none)

@@ -8,9 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..edges import Coupling
+from ..order import Order
 from ..plots._spectrum import largest_of_noise
 from ..prediction import Comparison
 from ..replica import NEAR
+from ..series import Memory
 from ..spectrum import Spectrum
 from ..types import Array
 from .analysis import Analysis
@@ -161,4 +163,24 @@ def prediction_seen(found: Comparison) -> str:
         f"Scatter of {counted(len(found.observed), f'{kind} correlation')} as observed in held-out samples, from "
         f"{number(float(found.observed.min()), 2, True)} to {number(float(found.observed.max()), 2, True)}, against "
         f"those of the model, along the diagonal: {correlation}."
+    )
+
+
+def memory_seen(memory: Memory) -> str:
+    """How the autocorrelation falls."""
+    until = f"below 0.1 after {counted(memory.lag, 'row')}" if memory.forgets else "not below 0.1"
+    return (
+        f"Autocorrelation of the rows: {number(float(memory.rho[1]), 2)} for successive ones, and {until}. Rows are "
+        f"worth {number(memory.effective)} independent ones."
+    )
+
+
+def time_seen(order: Order) -> str:
+    """From where to where the mean goes."""
+    assert order.means is not None
+    mean = order.means.mean(axis=1)
+    return (
+        f"Mean spin over the rows, in {counted(len(mean), 'block')}: from {number(float(mean[0]), 2, True)} at the "
+        f"beginning to {number(float(mean[-1]), 2, True)} at the end, not below {number(float(mean.min()), 2, True)} "
+        f"and not above {number(float(mean.max()), 2, True)}."
     )

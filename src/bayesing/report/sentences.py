@@ -28,8 +28,9 @@ METHOD = (
     "The model is P(S) ∝ exp(Σ h_i S_i + Σ J_ij S_i S_j) with spins S_i = ±1. Couplings are taken to be many and "
     "random, of mean 0 and variance γ/n = J²/n, and empirical Bayes infers J and the field H from the samples "
     "without estimating any single coupling. The couplings follow with that prior; nothing is cross-validated.",
-    "Rows are assumed to be independent samples. Standard errors are those over data sets of the same size, with "
-    "other couplings of the same strength; those of single couplings are posterior standard deviations.",
+    "Rows are assumed to be independent samples, unless they are a series. Standard errors are those over data sets "
+    "of the same size, with other couplings of the same strength; those of single couplings are posterior standard "
+    "deviations.",
 )
 
 

@@ -10,6 +10,7 @@ from .. import plots
 from ..plots._couplings import draw_matrix
 from ..plots._evidence import curve_of, draw_curve, draw_surface, surface_of
 from ..plots._likeness import draw_moments
+from ..plots._time import draw_autocorrelation, draw_means
 from . import seen
 from .analysis import Analysis
 from .answer import known
@@ -56,6 +57,7 @@ class Sketch:
 def sketches(a: Analysis) -> Iterator[Sketch]:
     """All of them, in the order of the report."""
     yield from _of_likeness(a)
+    yield from _of_time(a)
     if a.couplings is not None and a.couplings.any:
         yield from _of_couplings(a.couplings, a.names)
     yield from _of_prediction(a)
@@ -91,6 +93,29 @@ def _of_likeness(a: Analysis) -> Iterator[Sketch]:
                 f"The {what} of every {of}. Points of a good fit lie on the line.",
                 many=len(moments) > _MANY_POINTS,
             )
+
+
+def _of_time(a: Analysis) -> Iterator[Sketch]:
+    """How long rows remember, and means over time, where rows are in an order that matters or is said to."""
+    found = a.order
+    if found is None or not (a.choices.series or found.remembers or found.drifts):
+        return
+    if found.remembers:
+        memory = a.source.data.memory
+        yield Sketch(
+            "memory",
+            View(partial(draw_autocorrelation, memory=memory), _PLOT, seen.memory_seen(memory)),
+            "The correlation of rows that are so far apart, the mean over the variables. Below the dotted line rows "
+            "have forgotten.",
+        )
+    if found.means is not None:
+        drifts = " They drift." if found.drifts else ""
+        yield Sketch(
+            "time",
+            View(partial(draw_means, means=found.means, N=a.N), _PLOT, seen.time_seen(found)),
+            "The mean of all variables over the rows in their order (thick), and those of the variables that change "
+            f"most.{drifts}",
+        )
 
 
 def _of_strength(a: Analysis) -> Iterator[Sketch]:

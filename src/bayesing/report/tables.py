@@ -140,13 +140,13 @@ def estimates(a: Analysis) -> Table:
 def facts(a: Analysis) -> Table:
     """Size and encoding of the data, the regime, and the methods."""
     eb, found = a.eb, a.couplings
-    constant = int(np.count_nonzero(np.abs(eb.moments_.magnetisations) == 1))
+    constant = int(np.count_nonzero(np.abs(a.source.data.magnetisations) == 1))
     named = {
-        "Samples N": f"{a.N:,}",
+        "Samples N": f"{a.N:,}" + _worth(a),
         "Variables n": f"{a.n:,}" + (f", of which {constant} constant" if constant else ""),
         "N/n": number(a.N / a.n),
         "Missing cells": _gaps(a.gaps) if a.gaps else "",
-        "Mean spin": number(eb.moments_.M, 3, True),
+        "Mean spin": number(eb.answer_.magnetisation, 3, True),
         "Encoding": a.source.data.encoding,
         "Regime": f"{regime(eb.diagnosis_, eb.method_)} (1 − γr = {number(eb.diagnosis_.distance, 2)})",
         "Method for J and H": f"{eb.method_}: {plain(eb.reason_)}",
@@ -155,6 +155,12 @@ def facts(a: Analysis) -> Table:
         "Common causes": _how_many(a),
     }
     return _pairs("Data and methods", {name: value for name, value in named.items() if value})
+
+
+def _worth(a: Analysis) -> str:
+    """What rows of a series are worth."""
+    worth = a.eb.effective_samples_
+    return "" if worth == a.N else f", worth {worth:,.0f} independent ones"
 
 
 def method_of(found: InferredCouplings) -> str:
