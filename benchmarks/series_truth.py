@@ -24,7 +24,7 @@ NUMBERS = ("n", "N", "J", "H", "share")
 METHOD = "spectral"  # of the strength, and of couplings
 
 
-def quietly(fit: Any, rows: np.ndarray) -> Any:
+def quietly(fit: Any, rows: Any) -> Any:
     """A fitted estimator, or None where rows remember for too long."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bs.BayesingWarning)
@@ -50,8 +50,8 @@ def truth_tasks(s: Settings) -> list[Task]:
 def truth(s: Settings, n: int, N: int, J: float, H: float, share: float) -> Iterator[Row]:
     for seed in range(s.repeats):
         known = model(n, J, H, s.spread, seed)
-        rows = chain(known, N, share, seed)
-        memory = bs.SpinStatistics.of(rows).memory
+        rows = bs.SpinStatistics.of(chain(known, N, share, seed))
+        memory = rows.memory
         naive = quietly(bs.EmpiricalBayes("spectral", random_state=0), rows)
         ours = quietly(bs.EmpiricalBayes(METHOD, series=True, random_state=0), rows)
         row: Row = {"n": n, "N": N, "J": J, "H": H, "share": share, "seed": seed}

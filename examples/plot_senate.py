@@ -34,7 +34,8 @@ print(votes.shape, {letter: int(np.sum(party == letter)) for letter in "DR"})
 # -----------------------------
 #
 # The question has one number J for an answer if couplings are many, weak, and as often positive as negative. A fit
-# looks whether data are of this kind. These are not: it gives a number, and a warning not to believe it.
+# looks whether data are of this kind. These are not: it gives a number, and a warning not to believe it. It has also
+# noticed that roll calls which follow each other are alike, so that they are not independent.
 
 with warnings.catch_warnings(record=True, action="always") as said:
     eb = bs.EmpiricalBayes(random_state=0).fit(votes)
@@ -77,12 +78,15 @@ plt.show()
 # ----------------
 #
 # This question has an answer whether or not couplings are weak. The sparse prior allows for couplings that are 0: how
-# many, and how strong the others are, is inferred from the same votes, not chosen. The fit says which method it took
-# and why. At the end the model is checked: do samples of it look like the votes? In the answer a spin is a vote, an
-# active one a yea, and conditionals are the probabilities of one vote given all others, which faster methods look at.
+# many, and how strong the others are, is inferred from the same votes, not chosen. ``series=True`` says that rows are
+# in the order of time: 272 roll calls count for as many independent ones as they are worth. The fit says which method
+# it took and why. At the end the model is checked: do samples of it look like the votes? In the answer a spin is a
+# vote, an active one a yea, and conditionals are the probabilities of one vote given all others, which faster methods
+# look at.
 
-bm = bs.BoltzmannMachine(prior="sparse", random_state=0).fit(votes)
+bm = bs.BoltzmannMachine(prior="sparse", series=True, random_state=0).fit(votes)
 print(fill(f"{bm.method_}: {bm.reason_}.", 100))
+print(f"{len(votes)} roll calls are worth {bm.effective_samples_:.0f} independent ones.")
 print(fill(bm.check_.sentence, 100))
 
 # %%

@@ -408,14 +408,13 @@ class CouplingSituation:
             return self._strength_by(name, self.strength)
         others = [self.strength.with_data(part) for part in self.thinned.parts[1:]]
         found = [self._strength_by(name, situation) for situation in (self.strength, *others)]
-        return self.thinned.averaged_strength(found, self.stats.n)
+        return self.thinned.averaged_strength(found)
 
     def _strength_by(self, name: str, situation: StrengthSituation) -> Strength:
         stats = situation.stats
-        # Of thinned data, which are few, some methods' own evidence makes gamma too small, or too large.
-        few = self.thinned is not None and (
-            find(couplings.METHODS, name).infers_strength or stats.N < stats.n
-        )
+        # Of thinned data, which are few, the evidence of methods that search makes gamma too small, or too large.
+        method = find(couplings.METHODS, name)
+        few = self.thinned is not None and (method.infers_strength or (method.searches and stats.N < stats.n))
         if name == "pseudolikelihood" and not few:
             most = max(_SAMPLES, 100 * stats.n)
             some = stats if stats.N <= most else stats.take(slice(None, None, -(-stats.N // most)))
@@ -426,7 +425,11 @@ class CouplingSituation:
         if name == "spectral":
             _ = stats.eigenvectors  # before the eigenvalues: one decomposition gives both
         own = any(method.name == name for method in strength.METHODS) and not few
-        estimate = situation.fit(name if own else first(STRENGTH, situation).method)
+        is_start = (
+            self.prior == "sparse" and situation.decomposes and not stats.missing
+        )  # widths are inferred
+        other = QUICK if is_start else first(STRENGTH, situation).method
+        estimate = situation.fit(name if own else other)
         return Strength(estimate.gamma, estimate.gamma_error, estimate.bound)
 
 

@@ -12,8 +12,10 @@ from ._network import coupling_network
 from ._phases import phase_diagram
 from ._prediction import predicted_correlations
 from ._spectrum import correlation_spectrum
+from ._time import autocorrelation, means_over_time
 
 __all__ = [
+    "autocorrelation",
     "compared_networks",
     "correlation_spectrum",
     "coupling_matrix",
@@ -22,6 +24,7 @@ __all__ = [
     "evidence_surface",
     "hidden_evidence",
     "hidden_loadings",
+    "means_over_time",
     "order_of",
     "phase_diagram",
     "predicted_correlations",
