@@ -71,12 +71,12 @@ def test_the_remedy_works_when_it_is_typed(tmp_path, names):
     path = tmp_path / "x.csv"
     table.to_csv(path, index=False)
     result = CliRunner().invoke(cli, ["fit", str(path)])
-    remedy = re.search(r"leave it out with (--drop-columns .*)\.$", result.stderr)[1]
+    remedy = re.search(r"leave (?:it|them) out with (--drop-columns .*)\.$", result.stderr)[1]
     assert CliRunner().invoke(cli, ["fit", str(path), *shlex.split(remedy)]).exit_code == 0
     with pytest.raises(NotSpinsError) as caught:
         bs.read_spins(path)
     assert (caught.value.row, caught.value.column, caught.value.value) == (0, 0, "7")
-    remedy = re.search(r"leave it out with (drop_columns=.*)\.$", str(caught.value))[1]
+    remedy = re.search(r"leave (?:it|them) out with (drop_columns=.*)\.$", str(caught.value))[1]
     assert bs.read_spins(path, **eval(f"dict({remedy})")).names == tuple("vwxyz")
 
 
