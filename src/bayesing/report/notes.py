@@ -13,6 +13,7 @@ from ..exceptions import (
     BoundWarning,
     CheckWarning,
     LaplaceWarning,
+    MemoryWarning,
     NotConvergedWarning,
     NotEquilibratedWarning,
     NotSparseWarning,
@@ -35,6 +36,7 @@ _TITLES: dict[type[Warning], str] = {
     CheckWarning: "Samples of the model do not look like the data",
     BoundWarning: "At the end of its range",
     LaplaceWarning: "Laplace prior",
+    MemoryWarning: "Rows remember those before them",
     NotConvergedWarning: "The search did not finish",
     NotSparseWarning: "Couplings are not sparse",
     UnseenStatesWarning: "The model has states that the data never show",
@@ -109,9 +111,11 @@ def _of_order(a: Analysis) -> Iterable[Note]:
 
 def _of_warnings(a: Analysis) -> Iterable[Note]:
     before = {warning.category for warning in a.caught if warning.step is Step.COUPLINGS}
+    said = set()
     for warning in a.caught:
-        if warning.step is Step.PREDICTION and warning.category in before:
+        if warning.message in said or (warning.step is Step.PREDICTION and warning.category in before):
             continue  # said of the fit to all samples
+        said.add(warning.message)
         yield Note(_titled(warning), warning.message)
 
 
