@@ -301,7 +301,7 @@ def test_couplings_writes_a_list_of_pairs(tmp_path):
     assert table.error.to_numpy() == pytest.approx(bm.coupling_errors_[table.i, table.j])
     for text in (
         "80 samples of 6 spins",
-        f"{np.sqrt(bm.gamma_):.4f}",
+        f"standard deviation {np.sqrt(bm.gamma_ / 6):.4f}",
         "wrote J.csv: 15 couplings",
         "as asked",
     ):

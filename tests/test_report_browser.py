@@ -58,6 +58,12 @@ def test_narrow_screens_get_pictures_of_their_own(browser, made):
         browser.open(made.path.as_uri())
         shown.append(set(browser.evaluate(f"{SHOWN}.map(i => i.src)")))
     assert len(shown[0] - shown[1]) == 1  # the matrix
+    assert browser.evaluate(f"{NETWORK}[0].querySelectorAll('.lines path').length") == 16
+    note = "document.querySelector('.narrow-note')"
+    assert "strongest 16" in browser.evaluate(f"{note}.innerText")
+    assert browser.evaluate(f"{note}.getClientRects().length") > 0
+    browser.size(1280)
+    assert browser.evaluate(f"{note}.getClientRects().length") == 0
 
 
 @pytest.mark.parametrize(("width", "mobile"), [(1280, False), (390, True)])

@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 
 import bayesing as bs
-from bayesing.report.analysis import analyse
+from bayesing.report.analysis import Caught, analyse
 from bayesing.report.notes import notes
 from bayesing.report.request import Choices, Source
 from bayesing.report.watch import Step
@@ -60,3 +62,16 @@ def test_what_is_left_out_is_said():
     assert said == [found.left_out[Step.INTERVALS], found.left_out[Step.PREDICTION]]
     assert "as asked with simulations=0" in said[0] and "at least 40 samples" in said[1]
     assert notes(found)[-1].title == "Independent rows"
+
+
+def test_a_warning_is_said_once():
+    found = analyse(Source("x", stats(random_spins(60, 5))), QUICK)
+    one, other = "Something is odd.", "The fit to fewer rows is odd."
+    caught = [
+        Caught(Step.FIT, bs.SaturationWarning, one),
+        Caught(Step.COUPLINGS, bs.SaturationWarning, one),
+        Caught(Step.PREDICTION, bs.SaturationWarning, other),
+        Caught(Step.PREDICTION, bs.NotEquilibratedWarning, other),
+    ]
+    told = [note for note in notes(replace(found, caught=tuple(caught))) if note.text in (one, other)]
+    assert [note.text for note in told] == [one, other] and told[1].title.endswith("(held-out samples)")

@@ -119,11 +119,13 @@ def _of_gaps(a: Analysis) -> Iterable[Note]:
 
 def _of_warnings(a: Analysis) -> Iterable[Note]:
     before = {warning.category for warning in a.caught if warning.step is Step.COUPLINGS}
+    said = set()
     for warning in a.caught:
-        if warning.step is Step.PREDICTION and warning.category in before:
+        if warning.message in said or (warning.step is Step.PREDICTION and warning.category in before):
             continue  # said of the fit to all samples
         if warning.category in _OF_ROWS and warning.step is not Step.FIT:
             continue  # all steps look at the same rows
+        said.add(warning.message)
         yield Note(_titled(warning), warning.message)
 
 
