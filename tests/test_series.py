@@ -117,7 +117,7 @@ def test_autocorrelation_of_products_is_that_of_the_definition():
 
 def test_lag_and_thinned_rows_stay_within_runs():
     rho = np.array([1, 0.6, 0.3, 0.09, 0.2, 0])
-    memory = series.Memory(rho, rho[:6] ** 2, (6, 4))
+    memory = series.Memory(5, rho, rho[:6] ** 2, (6, 4))
     assert memory.lag == 3 and memory.forgets
     assert memory.starts() == (0, 1, 2)
     assert memory.thinned(0).tolist() == [0, 3, 6, 9]
@@ -159,7 +159,7 @@ def test_variance_of_the_mean_of_thinned_strengths():
     for t in range(1, N):
         rows[t] = np.where(rng.random((repeats, n)) < keep, rows[t - 1], rows[t])
     rho = keep ** np.arange(40.0)
-    memory = series.Memory(rho, rho**2, (N,))
+    memory = series.Memory(n, rho, rho**2, (N,))
     upper = np.triu_indices(n, 1)
 
     def strengths(start):
@@ -169,15 +169,15 @@ def test_variance_of_the_mean_of_thinned_strengths():
 
     found = np.array([strengths(start) for start in memory.starts()])
     ratio = found.mean(axis=0).var() / found.var(axis=1).mean()
-    said = memory.variance_of_mean(0.0, n, memory.starts())
+    said = memory.variance_of_mean(0.0, memory.starts())
     assert said < 0.5
     assert ratio == pytest.approx(said, rel=0.25)  # two variances of 500 numbers, each known to 6%
 
 
 def test_a_strength_that_is_couplings_alone_gains_nothing():
     rho = 0.5 ** np.arange(20.0)
-    memory = series.Memory(rho, rho**2, (10**6,))
-    assert memory.variance_of_mean(1.0, 10, memory.starts()) == pytest.approx(1.0, abs=1e-3)
+    memory = series.Memory(10, rho, rho**2, (10**6,))
+    assert memory.variance_of_mean(1.0, memory.starts()) == pytest.approx(1.0, abs=1e-3)
 
 
 # Said, and not said
@@ -265,7 +265,7 @@ def test_J_of_a_chain(remembering, method):
 def test_errors_are_somewhat_smaller_than_those_of_one_thinned_fit(remembering):
     rows, _, _ = remembering
     memory = SpinStatistics.of(rows).memory
-    one = quiet(bs.EmpiricalBayes("spectral"), rows[:: memory.lag])
+    one = quiet(bs.EmpiricalBayes("spectral"), rows[:: memory.stride])
     ours = quiet(bs.EmpiricalBayes("spectral", series=True), rows)
     assert 0.4 * one.gamma_error_ < ours.gamma_error_ < one.gamma_error_
     assert 0.4 * one.H_error_ < ours.H_error_ < one.H_error_

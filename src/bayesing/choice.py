@@ -407,7 +407,7 @@ class CouplingSituation:
             return self._strength_by(name, self.strength)
         others = [self.strength.with_data(part) for part in self.thinned.parts[1:]]
         found = [self._strength_by(name, situation) for situation in (self.strength, *others)]
-        return self.thinned.averaged_strength(found, self.stats.n)
+        return self.thinned.averaged_strength(found)
 
     def _strength_by(self, name: str, situation: StrengthSituation) -> Strength:
         stats = situation.stats

@@ -126,7 +126,7 @@ def infer_strength(
     biased = () if doubted or not chosen.biased else situation.bias_of(estimate)
     if thinned is not None:
         others = [situation.with_data(part).fit(method) for part in thinned.parts[1:]]
-        estimate = thinned.averaged([estimate, *others], data.n)
+        estimate = thinned.averaged([estimate, *others])
     diagnosis = diagnose(estimate, chosen, data.moments, doubted, options.mean_coupling, biased)
     return StrengthAnswer(
         estimate=estimate,

@@ -6,7 +6,7 @@ The autocorrelation is the mean over the spins of
     z_i = \frac{s_i - m_i}{\sqrt{1 - m_i^2}} ,
 
 over all rows :math:`\mu` of the same run (a recording, a trial), by Fourier transforms: O(N n log N). Rows are said
-to *remember* up to the ``lag`` T at which it falls below 0.1. No model of time is needed.
+to *remember* up to the ``lag`` at which it falls below 0.1. No model of time is needed.
 
 **Thinned data.** Every T-th row is a data set of N/T rows that are independent, nearly. There are T of them, by the
 row that they start with, and they are not independent of each other. Couplings are inferred from products
@@ -21,14 +21,18 @@ have the correlation
 
 .. math:: r(\delta) = \sum_k \rho_2(\delta + k T) .
 
+What is left of the memory at T makes this noise larger, by a share of :math:`2 \rho_2(T)`, and n times the noise is
+taken for :math:`\gamma`. T, the ``stride``, is therefore the first lag at which :math:`\rho < 1/\sqrt{8n}`: then it
+is an eighth of the standard error of one thinned data set, :math:`2T/N` if there are no couplings.
+
 The strength :math:`\gamma` is a sum over pairs of squares, of couplings of variance :math:`\gamma/n` and noise of
 variance T/N. What varies is twice the square of the sum of both. The couplings are the same in all data sets, and the
 noise has the correlation r: the mean of several estimates has the variance of one, times
 
 .. math:: \frac{\langle (\gamma/n + r T/N)^2 \rangle}{(\gamma/n + T/N)^2} ,
 
-the average over pairs of data sets, a data set with itself included. A few that start T/3 rows apart are as good as
-all T: already for two of them r is about 0.2.
+the average over pairs of data sets, a data set with itself included. A few are nearly as good as all T: of three that
+start T/3 rows apart, two have an r of about 0.1.
 
 **Effective number.** A correlation from all rows has the variance that it would have from
 
@@ -40,6 +44,7 @@ independent ones, the sum over lags of both signs, as far as there are rows so f
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -50,8 +55,11 @@ import scipy
 from .types import Array, Indices, Spins
 
 FORGOTTEN = 0.1  # autocorrelation below which rows are taken to be independent
-STARTS = 3  # thinned data sets that are averaged
-_REACH = 2  # lags up to so many times that at which rows have forgotten
+_STARTS = 3  # thinned data sets that are averaged
+_MORE_STARTS = 6  # the same where they have fewer rows than spins: noise is larger, and a fit takes less time
+_LEAST_ROWS = 20  # of a thinned data set, if it can be had
+_LEFT = 8  # 1/(8 n) of products is what may be left of their memory
+_REACH = 2  # lags up to so many times the stride
 _AT_A_TIME = 2**21  # spins, in columns: 16 megabytes of numbers, and as much again for their transforms
 _MOST_CELLS = 2**17  # of pairs of rows at one lag
 _MOST_LAGS = 32  # of products; others are interpolated
@@ -125,24 +133,34 @@ def columns_at_a_time(N: int) -> int:
     return max(1, _AT_A_TIME // N)
 
 
-def lag_of(rho: Array) -> int:
-    """The first lag at which it is below 0.1; as many as there are, if there is none."""
-    below = rho < FORGOTTEN
+def lag_of(rho: Array, limit: float = FORGOTTEN) -> int:
+    """The first lag at which it is below the limit; as many as there are, if there is none."""
+    below = rho < limit
     return int(np.argmax(below)) if below.any() else len(rho)
 
 
-def reach(lag: int, longest: int) -> int:
+def stride_of(rho: Array, n: int, N: int) -> int:
+    """T: the distance of rows of a thinned data set of n spins, 1 where rows do not remember.
+
+    Of N rows some must be left, so that it may be less, down to the lag.
+    """
+    lag = lag_of(rho)
+    return 1 if lag == 1 else max(lag, min(lag_of(rho, 1 / math.sqrt(_LEFT * n)), N // _LEAST_ROWS))
+
+
+def reach(stride: int, longest: int) -> int:
     """Up to which lag products are looked at."""
-    return min(_REACH * lag, longest)
+    return min(_REACH * stride, longest)
 
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """What is known of rows in the order of time: autocorrelations of spins and of products, and lengths of runs.
+    """What is known of rows of n spins in the order of time: autocorrelations of spins and of products, and runs.
 
-    Those of products are known up to twice the ``lag``.
+    Those of products are known up to twice the ``stride``, the distance of rows of a thinned data set.
     """
 
+    n: int
     rho: Array
     of_products: Array
     runs: Runs
@@ -162,15 +180,21 @@ class Memory:
         """Whether the autocorrelation falls so far within a run."""
         return self.lag < len(self.rho)
 
+    @cached_property
+    def stride(self) -> int:
+        """T, the distance of rows of a thinned data set."""
+        return stride_of(self.rho, self.n, self.N)
+
     def starts(self) -> tuple[int, ...]:
         """The rows that a few thinned data sets start with."""
-        return tuple(sorted({k * self.lag // STARTS for k in range(min(STARTS, self.lag))}))
+        sets = min(_STARTS if self.N >= self.n * self.stride else _MORE_STARTS, self.stride)
+        return tuple(k * self.stride // sets for k in range(sets))
 
     def thinned(self, start: int) -> Indices:
         """The rows of a thinned data set, every T-th of each run."""
         ends = np.cumsum(self.runs)
         pieces = [
-            np.arange(end - length + start, end, self.lag)
+            np.arange(end - length + start, end, self.stride)
             for end, length in zip(ends, self.runs, strict=True)
         ]
         return np.concatenate(pieces)
@@ -198,15 +222,15 @@ class Memory:
         pairs = np.maximum(np.array(self.runs)[:, None] - lags, 0).sum(axis=0)
         return 1 + 2 * float(pairs @ x[lags]) / self.N
 
-    def variance_of_mean(self, gamma: float, n: int, starts: Sequence[int]) -> float:
+    def variance_of_mean(self, gamma: float, starts: Sequence[int]) -> float:
         """That of the mean of the strengths by thinned data sets, relative to one of them."""
         r = np.array([[self._shared(a - b) for a in starts] for b in starts])
-        of_couplings, of_noise = max(gamma, 0.0) / n, self.lag / self.N
+        of_couplings, of_noise = max(gamma, 0.0) / self.n, self.stride / self.N
         one = (of_couplings + of_noise) ** 2
         return float(np.mean((of_couplings + r * of_noise) ** 2)) / one
 
     def _shared(self, apart: int) -> float:
         """r, the correlation of what two thinned data sets say that start so many rows ``apart``."""
-        lags = np.abs(apart + self.lag * np.arange(-_REACH, _REACH + 1))
+        lags = np.abs(apart + self.stride * np.arange(-_REACH, _REACH + 1))
         lags = lags[lags < len(self.of_products)]
         return min(max(float(self.of_products[lags].sum()), 0.0), 1.0) if apart else 1.0

@@ -32,9 +32,9 @@ from .series import (
     Runs,
     autocorrelation_of,
     columns_at_a_time,
-    lag_of,
     products_autocorrelation,
     reach,
+    stride_of,
 )
 from .spectrum import Spectrum, correlations_of, samples_correlations, spectrum_from, without_direction
 from .spins import (
@@ -330,12 +330,12 @@ class SpinStatistics:
     def memory(self) -> Memory:
         """How long rows in their order remember those before them; needs the rows, and one spin that varies."""
         rho = self.autocorrelation
-        lag = lag_of(rho)
-        if lag == 1:
-            return Memory(rho, np.ones(1), self.runs)
-        kept, end = self.select(self.varying), reach(lag, len(rho))
-        products = products_autocorrelation(kept.spins(), kept.magnetisations, self.runs, end)
-        return Memory(rho, products, self.runs)
+        stride = stride_of(rho, len(self.varying), self.N)
+        products = np.ones(1)
+        if stride > 1:
+            kept, end = self.select(self.varying), reach(stride, len(rho))
+            products = products_autocorrelation(kept.spins(), kept.magnetisations, self.runs, end)
+        return Memory(len(self.varying), rho, products, self.runs)
 
     @cached_property
     def autocorrelation(self) -> Array:

@@ -57,7 +57,7 @@ class Thinned:
         parts = tuple(data.take(memory.thinned(start)) for start in starts)
         fewest = min(part.N for part in parts)
         if fewest < LEAST_ROWS:
-            long = f"at least {memory.lag}" if not memory.forgets else f"{memory.lag}"
+            long = f"at least {memory.stride}" if not memory.forgets else f"{memory.lag}"
             raise InputError(
                 f"The rows remember for too long: {data.N} of them, whose autocorrelation is below 0.1 after {long} "
                 f"rows, leave {fewest} that are independent, and {LEAST_ROWS} are needed. A mean that drifts has the "
@@ -65,11 +65,11 @@ class Thinned:
             )
         return cls(memory, starts, parts)
 
-    def averaged(self, found: Sequence[Estimate], n: int) -> Estimate:
+    def averaged(self, found: Sequence[Estimate]) -> Estimate:
         """The mean of estimates by all parts."""
         gamma = float(np.mean([each.gamma for each in found]))
         one = _root_mean_square([each.gamma_error for each in found])
-        error = one * math.sqrt(self.memory.variance_of_mean(gamma, n, self.starts))
+        error = one * math.sqrt(self.memory.variance_of_mean(gamma, self.starts))
         J0 = float(np.mean([each.J0 for each in found]))
         for_H, for_J0 = self._shares(gamma, one, error, J0, any(each.J0_error for each in found))
         return replace(
@@ -87,10 +87,10 @@ class Thinned:
             warnings=tuple({str(warning): warning for each in found for warning in each.warnings}.values()),
         )
 
-    def averaged_strength(self, found: Sequence[Strength], n: int) -> Strength:
+    def averaged_strength(self, found: Sequence[Strength]) -> Strength:
         """The same for strengths of a prior."""
         gamma = float(np.mean([each.gamma for each in found]))
-        share = math.sqrt(self.memory.variance_of_mean(gamma, n, self.starts))
+        share = math.sqrt(self.memory.variance_of_mean(gamma, self.starts))
         bound = next((each.bound for each in found if each.bound is not None), None)
         return Strength(gamma, share * _root_mean_square([each.error for each in found]), bound)
 
@@ -113,7 +113,7 @@ class Thinned:
     def variances(self, gamma: float) -> tuple[float, float]:
         """Of what all parts show, relative to one of them: of a statistic of couplings, and of the mean spin."""
         of_means, _ = self._shares(gamma, 0.0, 0.0, 0.0, False)
-        return self.memory.variance_of_mean(gamma, self.parts[0].n, self.starts), of_means**2
+        return self.memory.variance_of_mean(gamma, self.starts), of_means**2
 
 
 def _with_samples(moments: SpinMoments, N: float) -> SpinMoments:
