@@ -73,7 +73,7 @@ def order_of(stats: SpinStatistics) -> Order | None:
         return None
     one, next_one = (_centred(stats, rows) for rows in (first, first + 1))
     both = np.count_nonzero((one != 0) & (next_one != 0)) / len(first)  # spins that two rows show
-    variance = both * float(np.sum(one * one) / max(np.count_nonzero(one), 1))
+    variance = both * float(np.sum(one * one)) / max(int(np.count_nonzero(one)), 1)
     chance = np.random.default_rng(0).permutation(len(first))
     by_chance = np.einsum("ij,ij->i", one, next_one[chance])
     found = (
