@@ -193,6 +193,7 @@ def test_contracts(bm, auto):
         "prior": "gaussian",
         "gamma": "auto",
         "n_hidden": 1,
+        "series": False,
         "random_state": None,
     }
     assert clone(auto).get_params() == auto.get_params()

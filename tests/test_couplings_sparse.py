@@ -318,6 +318,7 @@ def test_the_likelihood_is_better_still(machine):
     assert 0.75 < z.std() < 1.25
 
 
+@pytest.mark.filterwarnings("ignore::bayesing.MemoryWarning")  # votes in sequence
 def test_the_likelihood_takes_over_where_samples_do_not_look_like_the_data():
     """The Senate: conditionals do not see how much each party weighs."""
     senate = bs.load_senate109(missing="drop")

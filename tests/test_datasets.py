@@ -51,6 +51,7 @@ def test_digits_are_inked_where_half_is():
     assert data.names[11] == "pixel_1_3" and (data.spins[5, 11] > 0) == (ink[5, 1, 3] >= 8)
 
 
+@pytest.mark.filterwarnings("ignore::bayesing.MemoryWarning")  # votes in sequence
 def test_estimators_take_a_dataset_with_its_names():
     data = bs.load_senate109(missing="drop")
     assert (data.rows.unpack() == data.spins).all()

@@ -152,7 +152,7 @@ ODD = {
     "constant spins": np.hstack([random_spins(50, 4), np.ones((50, 2), np.int8)]),
     "copies": COPIES,
     "mirror images": np.hstack([COPIES, -COPIES[:, :1]]),
-    "separable": STAIRS,
+    "separable": np.random.default_rng(1).permutation(STAIRS),  # in their order rows would remember
     "fewer samples than spins": random_spins(6, 12),
     "two spins": random_spins(40, 2),
     "two samples": ENDLESS,

@@ -44,7 +44,7 @@ def votes():
 
 @pytest.fixture(scope="module")
 def senate(votes):
-    return bs.BoltzmannMachine(prior="laplace").fit(votes)
+    return bs.BoltzmannMachine(prior="laplace", series=True).fit(votes)
 
 
 @pytest.fixture(scope="module")

@@ -187,7 +187,7 @@ def test_successive_rows_with_missing_cells():
 
 def test_wrong_numbers_of_causes():
     source = Source("x", stats(random_spins(30, 6)))
-    for value, message in [(-1, "at least 0"), ("some", "whole number"), (13, "at most 12")]:
+    for value, message in [(-1, "not negative"), ("some", "whole number"), (13, "at most 12")]:
         with pytest.raises(ValueError, match=message):
             analyse(source, Choices(simulations=0, n_hidden=value))
     with pytest.raises(ValueError, match='hidden units need prior="gaussian"'):

@@ -169,7 +169,9 @@ def test_variance_of_the_mean_of_thinned_strengths():
 
     found = np.array([strengths(start) for start in memory.starts()])
     ratio = found.mean(axis=0).var() / found.var(axis=1).mean()
-    said = memory.variance_of_mean(0.0, memory.starts())
+    said = (
+        memory.variance_of_mean(0.0, memory.starts()) ** 2
+    )  # which leaves room for slow patterns: here are none
     assert said < 0.5
     assert ratio == pytest.approx(said, rel=0.25)  # two variances of 500 numbers, each known to 6%
 
