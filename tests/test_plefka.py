@@ -308,5 +308,6 @@ def test_errors_are_infinite_where_a_nearby_estimate_is():
     """phi2 vanishes a step away from these moments; the estimate itself is finite."""
     rows = ["----", "----", "--++", "--++", "-+-+", "-++-", "-+++", "++-+", "++++"]
     X = np.array([[1 if c == "+" else -1 for c in row] for row in rows])
-    eb = bs.EmpiricalBayes("plefka").fit(X)
+    with pytest.warns(bs.BoundWarning, match="say too little about gamma_error, H_error"):
+        eb = bs.EmpiricalBayes("plefka").fit(X)
     assert np.isfinite(eb.gamma_) and eb.gamma_error_ == eb.H_error_ == np.inf

@@ -30,7 +30,7 @@ def test_the_typical_size_of_a_coupling_is_said(made):
     [
         (ENDLESS, "J of the couplings is not determined: the evidence"),
         (random_spins(3, 4), "The data are 3 samples of 4 binary variables."),
-        (np.column_stack([random_spins(30, 2), np.ones((30, 3))]), "Whether strong ones would be seen"),
+        (np.column_stack([random_spins(30, 2), np.ones((30, 3))]), "Couplings of J up to about 0.9"),
         (random_spins(200, 2), "The coupling of x0 and x1 is"),
         (FREE, "No couplings are seen: J = 0.00 ± "),
     ],
