@@ -144,7 +144,7 @@ def draws_of(
             ".",
         )
     if not isinstance(found, LikelihoodCouplings):
-        if found.strength is not None and found.strength.gamma > 0:
+        if getattr(found, "is_kept", False):
             raise InputError("posterior needs the data of the fit, which a file does not keep. Fit again.")
         few = "posterior has nothing to draw: the data show no couplings, gamma = 0. Give a gamma, such as "
         raise InputError(few, Setting("gamma", 0.1), ".")

@@ -56,6 +56,7 @@ class KeptCouplings(DenseCouplings):
     """Couplings of a file, without the data that they were found from."""
 
     certificate: Certificate | None = None
+    is_kept: bool = True
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
