@@ -515,6 +515,14 @@ def test_the_number_of_active_spins(ax):
     assert_allclose(np.diff(ends).ravel(), 2 * np.sqrt(data[:3] * (1 - data[:3]) / 50))
 
 
+def test_the_number_active_in_a_series_that_is_worth_fewer_samples_than_it_has(ax):
+    data = np.array([0.6, 0.399, 0.001])  # 1 row of 1000, which are worth 100
+    plots.active_counts(ax, data, data, data, n_data=100)
+    assert ax.get_ylim()[0] < 0.001
+    (bars,) = ax.collections
+    assert all(segment[0, 1] < share for segment, share in zip(bars.get_segments(), data, strict=True))
+
+
 # Predictions
 
 

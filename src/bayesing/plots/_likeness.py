@@ -17,14 +17,15 @@ _LEAST = 0.3  # of one sample in the data: shares below are not drawn
 def active_counts(ax: Axes, data: ArrayLike, model: ArrayLike, independent: ArrayLike, n_data: int) -> Axes:
     """Shares of the samples with K = 0, 1, ..., n active spins: in the data, in a model and without couplings.
 
-    The scale is logarithmic, and bars are the standard errors of ``n_data`` samples. A model of pairs has the means
-    and correlations of the data by construction, and not this distribution: it shows what pairs leave out.
+    The scale is logarithmic, and bars are the standard errors of ``n_data`` samples (of a series, those it is worth).
+    A model of pairs has the means and correlations of the data by construction, and not this distribution: it shows
+    what pairs leave out.
     """
     shares, by_model, free = (np.asarray(x, dtype=float) for x in (data, model, independent))
     K = np.arange(len(shares))
-    least = _LEAST / n_data
-    errors = np.sqrt(shares * (1 - shares) / n_data)
     seen = shares > 0
+    least = _LEAST * min(1 / n_data, shares[seen].min())  # rows that remember count as fewer: n_data < rows
+    errors = np.sqrt(shares * (1 - shares) / n_data)
     ax.plot(K, np.where(free > least, free, np.nan), "--", color="C1", linewidth=1.2, label="independent")
     ax.plot(
         K, np.where(by_model > 0, by_model, np.nan), "-", color=text_colour(), linewidth=1.2, label="model"
