@@ -17,7 +17,8 @@ couplings that are not there. Taken as a series, they hardly do.
 # silent. For spins, which are -1 and +1, the same couplings are J = omega/4.
 #
 # In each bin 8 cells, chosen at random, are drawn anew, and the others go on with what they did. So a bin is much
-# like the one before it. What is kept are spike times in seconds, one array for each cell, as spike sorters give them.
+# like the one before it. What is kept are spike times in seconds, one array for each cell, as a spike sorter gives
+# them.
 
 import warnings
 from textwrap import fill
