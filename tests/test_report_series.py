@@ -68,10 +68,10 @@ def test_independent_rows_have_no_pictures_of_time():
 
 
 def test_the_last_rows_of_a_series_are_held_out():
-    test, train = in_order(100, 100)
+    test, train = in_order(100, 100, 1)
     assert test.tolist() == list(range(75, 100)) and train.tolist() == list(range(75))
-    test, train = in_order(100, 30)
-    assert train.tolist() == list(range(0, 75, 3))
+    test, train = in_order(100, 30, 5)
+    assert test.tolist() == [79, 84, 89, 94, 99] and train.tolist() == list(range(0, 75, 3))
 
 
 # Commands
