@@ -53,8 +53,9 @@ class Order:
 
     @property
     def remembers(self) -> bool:
-        """Whether successive rows are so much alike that estimates notice."""
-        return self.successive > max(_DEVIATIONS * self.deviation, FORGOTTEN)
+        """Whether successive rows are so much alike that estimates notice, and not because means drift."""
+        alike = self.successive - (self.drift_share if self.drifts else 0.0)
+        return alike > max(_DEVIATIONS * self.deviation, FORGOTTEN)
 
     @property
     def drifts(self) -> bool:

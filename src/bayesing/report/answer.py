@@ -238,7 +238,8 @@ def _prediction_sentence(a: Analysis) -> Iterable[str]:
 
 def _attribution(a: Analysis) -> str:
     prior = {"gaussian": "Gaussian", "laplace": "Laplace"}[a.eb.prior]
+    rows = "in the order of time" if a.choices.series else "taken as independent samples"
     return (
-        f"Estimates are by empirical Bayes (method {a.eb.method_}, {prior} prior of variance J²/n, rows taken as "
-        f"independent samples) with bayesing {__version__}."
+        f"Estimates are by empirical Bayes (method {a.eb.method_}, {prior} prior of variance J²/n, rows {rows}) with "
+        f"bayesing {__version__}."
     )

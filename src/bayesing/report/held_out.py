@@ -56,7 +56,9 @@ def held_out_of(
     machine = couplings.machine
     reduced = not machine.is_cheap_ and choices.couplings_method == "auto"
     few = max(most, _LEAST_ROWS_PER_SPIN * n) if reduced else N
-    test, train = in_order(N, few) if choices.series else split(N, few, choices.seed)
+    test, train = split(N, few, choices.seed)
+    if choices.series:
+        test, train = in_order(N, few, data.memory.lag)
     seen = data.take(train)
     if len(seen.varying) < 2:
         return None, "Predictions were not tested: without the held-out rows fewer than 2 spins vary."
@@ -77,11 +79,13 @@ def held_out_of(
     return HeldOut(found, fitted.method_, len(train), len(test), tested.missing / (tested.N * n)), ""
 
 
-def in_order(N: int, most: int) -> tuple[Indices, Indices]:
-    """The last rows to test, and ``most`` of the first to fit, at equal distances: rows of a series remember."""
+def in_order(N: int, most: int, lag: int) -> tuple[Indices, Indices]:
+    """Of rows that remember up to a ``lag``: independent ones of the last to test, and ``most`` of the first to fit.
+
+    Rows to fit are at equal distances, if there are more of them.
+    """
     cut = N - N // _ONE_IN
-    step = -(-cut // most)
-    return np.arange(cut, N)[:_MOST_HELD_OUT], np.arange(0, cut, step)
+    return np.arange(cut + lag - 1, N, lag)[:_MOST_HELD_OUT], np.arange(0, cut, -(-cut // most))
 
 
 def split(N: int, most: int, seed: int) -> tuple[Indices, Indices]:

@@ -72,7 +72,8 @@ def likeness_of(
     pairs = np.stack([_connected(spins)[upper] for spins in (of_data, of_model)], axis=1)
     active = [_shares(of_data), _shares(of_model), independent_shares(data.magnetisations)]
     nats = Nats(*machine.multi_information(_CHAINS, seed))
-    return Likeness(data.N, samples, means, pairs, np.array(active), nats, bool(data.missing)), ""
+    worth = round(machine.answer_.worth * data.N)  # of rows that remember
+    return Likeness(worth, samples, means, pairs, np.array(active), nats, bool(data.missing)), ""
 
 
 def independent_shares(means: Array) -> Array:
