@@ -324,9 +324,11 @@ class _Simulations:
             self.points.append(at)
             self.values.append(seen)
             self.stuck += packed[1]
-            _remember(key, packed)
+            _cache[key] = packed
+            _cache.move_to_end(key)
             if self.progress:
                 self.progress(self.made, max(self.expected, self.made))
+        _forget()
 
     def widen(self, window: Window, observed: Array, level: float, ceiling: float) -> Window:
         """The window, or a wider one where it does not hold all that the test accepts."""
@@ -398,10 +400,8 @@ def _draw(setting: Ensemble, at: Point, seed: np.random.SeedSequence) -> tuple[S
     return sim.spins, bool(caught)
 
 
-def _remember(key: tuple[Any, ...], packed: Packed) -> None:
-    """Keep a data set, and forget those not used for longest where there are too many."""
-    _cache[key] = packed
-    _cache.move_to_end(key)
+def _forget() -> None:
+    """Those not used for longest, where there are too many."""
     size = sum(rows.words.nbytes for rows, _ in _cache.values())
     while len(_cache) > 1 and size > _LARGEST_CACHE:
         size -= _cache.popitem(last=False)[1][0].words.nbytes
