@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-lowest fuzz lint docs linkcheck bench clean
+.PHONY: demo test test-lowest fuzz lint docs linkcheck bench dist clean
 
 demo: .venv/demo.stamp  ## simulate, fit, and write two reports to bayesing-demo/
 	$(BIN)/bayesing demo --force
@@ -60,8 +60,14 @@ bench: .venv/bench.stamp  ## speed, as ratios within one run
 	@echo "all that docs/edges.md says, in half an hour: $(BIN)/python benchmarks/edges.py results/edges --jobs -1"
 	@echo "with --quick the same in small; a run that was interrupted goes on in its folder"
 
+dist: .venv/release.stamp  ## sdist and wheel, in dist/
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+	@test -z "$$(find dist -name '*.whl' -size +1000000c)" || { echo "the wheel has more than 1 MB"; exit 1; }
+
 clean:
-	rm -rf .venv .venv-lowest docs/_build docs/gallery
+	rm -rf .venv .venv-lowest dist docs/_build docs/gallery
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -85,3 +91,7 @@ clean:
 .venv/docs.stamp: pyproject.toml constraints.txt | .venv/bin/python
 	$(PIP) --editable ".[docs]"
 	@touch $@ .venv/demo.stamp
+
+.venv/release.stamp: constraints.txt | .venv/bin/python
+	$(PIP) build twine
+	@touch $@
