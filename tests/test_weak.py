@@ -206,3 +206,11 @@ def test_without_rows_and_without_a_spectrum_less_is_looked_at():
     found = signs_of(stats, None, MEAN)
     assert found.sum is None and found.spectrum is None
     assert (found.mean, found.typical) == pytest.approx(mean_correlation(SpinStatistics.of(DENSE)))
+
+
+def test_a_million_samples_of_independent_spins_are_not_odd():
+    """Noise makes eigenvalues narrower than the least g that the law was once compared at."""
+    rng = np.random.default_rng(0)
+    stats = SpinStatistics.of(2 * rng.integers(2, size=(10**6, 20), dtype=np.int8) - 1)
+    found = bs.EmpiricalBayes("spectral").fit(stats)
+    assert found.diagnosis_.trusted and found.gamma_ < 1e-5

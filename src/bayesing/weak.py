@@ -41,6 +41,7 @@ from .strength.spectral import SpectralFit, fit_spectral, law_at
 from .strength.susceptibility import fit_susceptibility
 from .types import Array, Integers
 
+_UNSEEN_WIDTH = 0.01  # of the variance that noise gives eigenvalues: a g that is not seen beside it
 LAW_HOLDS = 0.8  # g up to which the law of the spectrum is compared with
 _OFTEN = 10  # samples with either value of a spin, for its correlations to mean anything
 _MOST_COMPARED = 2000  # spins whose correlations are formed where samples are fewer than spins
@@ -111,7 +112,8 @@ def largest_correlation(stats: SpinStatistics) -> float:
 def spectrum_signs(stats: SpinStatistics, fit: SpectralFit, without_mean: bool = False) -> SpectrumSigns:
     """Whether eigenvalues follow the law of the g that was found in them."""
     g = fit.gamma / fit.spectrum.scale
-    distance, edge = _against_law(fit.spectrum, min(max(g, 1e-4), LAW_HOLDS))
+    least = min(1e-4, _UNSEEN_WIDTH * fit.spectrum.n / fit.spectrum.nu)  # the law needs a g above 0
+    distance, edge = _against_law(fit.spectrum, min(max(g, least), LAW_HOLDS))
     try:
         other = fit_susceptibility(stats.moments, without_mean).gamma
     except InputError:  # of spins that hardly vary
