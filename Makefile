@@ -53,11 +53,13 @@ bench: .venv/bench.stamp  ## speed, as ratios within one run
 	$(BIN)/python benchmarks/couplings.py results/couplings logistic large
 	$(BIN)/python benchmarks/likelihood.py results/likelihood exact cost
 	$(BIN)/python benchmarks/edges.py results/edges cost
+	$(BIN)/python benchmarks/series.py results/series cost
 	@echo "all that docs/accuracy.md says, in hours: $(BIN)/python benchmarks/accuracy.py results/accuracy --jobs -1"
 	@echo "  and benchmarks/robustness.py and calibration.py, each with a folder of its own"
 	@echo "all that docs/couplings.md says, in an hour: $(BIN)/python benchmarks/couplings.py results/couplings"
 	@echo "all that docs/likelihood.md says, in an hour: $(BIN)/python benchmarks/likelihood.py results/likelihood"
 	@echo "all that docs/edges.md says, in half an hour: $(BIN)/python benchmarks/edges.py results/edges --jobs -1"
+	@echo "all that docs/series.md says, in half an hour: $(BIN)/python benchmarks/series.py results/series"
 	@echo "with --quick the same in small; a run that was interrupted goes on in its folder"
 
 dist: .venv/release.stamp  ## sdist and wheel, in dist/
