@@ -42,6 +42,10 @@ CELLS = {
     },
     "missing": {"recovery": 20, "edges": 10, "strength": 20, "impute": 16, "senate": 2, "cost": 9},
     "robustness": {"beyond": 32, "errors": 40},
+    "series": {
+        **{"truth": 144, "intervals": 24, "methods": 3, "edges": 10, "independent": 6},
+        **{"drift": 16, "recording": 0, "cost": 4},
+    },
     "zoo": {"kinds": 96, "alarms": 50, "cost": 6},
 }
 
@@ -191,6 +195,25 @@ def test_missing_cells_are_fitted_predicted_and_drawn(tmp_path, run):
     assert "intervals of couplings cover" in said and "held-out likelihood not worse than any rival's" in said
     assert "log score not worse" in said and "GiB" in said and "keep: " in said
     assert (tmp_path / "recovery.png").exists() and (tmp_path / "edges.csv").exists()
+
+
+def test_series_are_fitted_both_ways(tmp_path, run):
+    said = run("series", tmp_path, "--quick").out
+    for row in csv.DictReader((tmp_path / "truth.csv").read_text().splitlines()):
+        assert int(row["lag"]) > 3 and 10 < float(row["effective"]) < 300
+        assert float(row["naive_J"]) > 0 and 0 < float(row["our_J_error"]) < 1
+    drifts = [row["drifts"] for row in csv.DictReader((tmp_path / "drift.csv").read_text().splitlines())]
+    assert drifts == ["0", "1"]  # without a drift, and with one
+    assert "as a series" in said and "false alarms" in said and "times a fit of all rows" in said
+
+
+def test_a_chain_has_the_means_of_its_model(imported):
+    series = imported("series_data")
+    known = bs.IsingModel([[0, 0.6, 0], [0.6, 0, -0.4], [0, -0.4, 0]], [0.3, -0.2, 0.1])
+    rows = series.chain(known, 40_000, 2.0, 0)
+    # rows remember a little: an error of about 0.01
+    assert np.abs(rows.mean(axis=0) - known.means()).max() < 0.03
+    assert np.abs(rows.T @ rows.astype(float) / 40_000 - known.correlations())[0, 1] < 0.03
 
 
 def test_cells_go_missing_as_their_mechanism_says(imported):
