@@ -410,6 +410,28 @@ def test_a_gamma_of_none(remembering):
     assert np.isfinite(bm.coupling_errors_).all()
 
 
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {},
+        {"n_hidden": 1},
+        {"prior": "sparse"},
+        {"method": "likelihood", "prior": "sparse"},
+        {"prior": "laplace"},
+    ],
+    ids=str,
+)
+def test_where_no_strength_is_seen(choices):
+    rng = np.random.default_rng(9)
+    rows = rng.choice([-1, 1], (400, 6))
+    for t in range(1, len(rows)):
+        rows[t] = np.where(rng.random(6) < 0.5, rows[t - 1], rows[t])
+    assert quiet(bs.EmpiricalBayes("spectral", series=True), rows).gamma_ == 0
+    bm = quiet(bs.BoltzmannMachine(**choices, series=True, random_state=0), rows)
+    assert bm.gamma_ < 0.05 and np.abs(bm.couplings_).max() < 0.1
+    assert np.isfinite(bm.coupling_errors_).all() and bm.check_.passed
+
+
 def test_missing_cells_of_a_series(remembering):
     rows, _, _ = remembering
     X = rows[:, :12].astype(float)

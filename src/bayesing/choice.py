@@ -49,6 +49,7 @@ LARGEST_SPECTRUM = 5000  # min(n, N) up to which an eigendecomposition is a matt
 MOST_SPINS = 5000  # for pseudo-likelihood, whose search holds some twenty matrices
 MOST_CHECKED = 5000  # spins, whose couplings are one matrix
 MOST_LEARNT = 200  # spins for the true likelihood, which takes a minute for them
+_LEAST_GAMMA = 1e-3  # of couplings beside common causes, or of which some may be there: next to nothing
 _LEAST_FOR_DOUBT = 10  # samples from which data can look odd
 STRONG = 0.5  # a standardised coupling from which "spectral", an expansion in weak ones, is worse
 BIASED = 0.2  # its bias relative to its errors from which it is worse, because samples are many
@@ -337,8 +338,11 @@ class CouplingSituation:
         infers = method.infers_strength and self.thinned is None
         given = self._strength(name) if method.priors and (self.gamma is not None or not infers) else None
         hidden = self.n_hidden if method.hidden else 0
-        if self.thinned is not None and given and given.gamma == 0 and self.prior != "sparse" and not hidden:
-            return no_couplings(self.stats, given), given
+        if self.thinned is not None and given and given.gamma == 0:
+            if self.prior != "sparse" and not hidden:
+                return no_couplings(self.stats, given), given
+            if method.infers_strength:  # which it does not of a series, and 0 would leave nothing to search
+                given = given._replace(gamma=_LEAST_GAMMA)
         beside = given and given.over(1 / self.worth ** (2 if self.prior == "laplace" else 1))
         options = CouplingOptions(beside, self.prior, self.seed, self.progress, hidden, self.worth)
         found = method.fit(self.stats, options)

@@ -108,8 +108,8 @@ def infer_strength(
     options = Options(prior, mean_coupling, seed, progress)
     check_strength(method, options)
     data.check_variation()
-    said = on_order(order_of(data), data, series)
     thinned = Thinned.of(data) if check_flag("series", series) else None
+    said = on_order(order_of(data), data, series)
     whole, data = data, data if thinned is None else thinned.parts[0]
     situation = StrengthSituation(data, options)
     reason, by_rule = "as asked", _is_auto(method)
@@ -318,8 +318,8 @@ def infer_couplings(
     then told by thinned data, and couplings by all rows, for as many as they are worth.
     """
     given_gamma = check_couplings(method, prior, gamma, n_hidden)
-    said = on_order(order_of(data), data, series)
     thinned = Thinned.of(data) if check_flag("series", series) else None
+    said = on_order(order_of(data), data, series)
     gains: tuple[Difference, ...] = ()
     by_evidence = _is_auto(n_hidden)
     if by_evidence and thinned is not None:

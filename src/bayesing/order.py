@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from .series import FORGOTTEN
+from .series import FORGOTTEN, centred
 from .statistics import SpinStatistics
 from .types import Array, Indices
 
@@ -72,7 +72,8 @@ def order_of(stats: SpinStatistics) -> Order | None:
     first = first[::step]
     if len(first) < _LEAST_ROWS // 2:
         return None
-    one, next_one = (_centred(stats, rows) for rows in (first, first + 1))
+    m = stats.magnetisations
+    one, next_one = (centred(stats.take(rows).spins(), m) for rows in (first, first + 1))
     both = np.count_nonzero((one != 0) & (next_one != 0)) / len(first)  # spins that two rows show
     variance = both * float(np.sum(one * one)) / max(int(np.count_nonzero(one)), 1)
     chance = np.random.default_rng(0).permutation(len(first))
@@ -89,12 +90,6 @@ def _before_another(stats: SpinStatistics) -> Indices:
     """Rows that are followed by another of their run."""
     last = np.cumsum(stats.runs) - 1
     return np.setdiff1d(np.arange(stats.N), last, assume_unique=True)
-
-
-def _centred(stats: SpinStatistics, rows: Indices) -> Array:
-    """Spins less their means, 0 where a cell is missing."""
-    spins = stats.take(rows).spins()
-    return np.where(spins != 0, spins - stats.magnetisations, 0.0)
 
 
 def _drift(

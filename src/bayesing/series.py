@@ -110,16 +110,17 @@ def products_autocorrelation(spins: Spins, m: Array, runs: Runs, end: int) -> Ar
     for lag in lags.tolist():
         first = np.flatnonzero(number[: len(spins) - lag] == number[lag:])
         first = first[:: max(1, -(-len(first) * len(m) // _MOST_CELLS))]
-        values.append(_squared_overlap(*(_centred(spins[rows], m) for rows in (first, first + lag))))
+        values.append(_squared_overlap(*(centred(spins[rows], m) for rows in (first, first + lag))))
     some = np.arange(len(spins))[:: max(1, -(-spins.size // _MOST_CELLS))]
     others = np.random.default_rng(0).permutation(some)
-    far = _squared_overlap(*(_centred(spins[rows], m) for rows in (some, others)))
+    far = _squared_overlap(*(centred(spins[rows], m) for rows in (some, others)))
     rho = (np.array(values) - far) / (values[0] - far) if values[0] > far else np.zeros(len(lags))
     rho[0] = 1.0
     return np.asarray(np.interp(np.arange(end), lags, rho))
 
 
-def _centred(spins: Spins, m: Array) -> Array:
+def centred(spins: Spins, m: Array) -> Array:
+    """Spins less their means, 0 where a cell is missing."""
     return np.where(spins != 0, spins - m, 0.0)
 
 

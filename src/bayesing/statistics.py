@@ -344,11 +344,9 @@ class SpinStatistics:
         chosen, m = self.varying, self.magnetisations
         if len(chosen) == 0:
             raise ConstantSpinsError("Expected spins (columns) that vary between samples: found none.")
-        step = columns_at_a_time(self.N)
+        spins, step = self.spins(), columns_at_a_time(self.N)
         parts = (chosen[k : k + step] for k in range(0, len(chosen), step))
-        return _shared(
-            autocorrelation_of(((self.select(part).spins(), m[part]) for part in parts), self.runs)
-        )
+        return _shared(autocorrelation_of(((spins[:, part], m[part]) for part in parts), self.runs))
 
     def spins(self) -> Spins:
         """The rows as int8, ±1, and 0 where a cell is missing."""
