@@ -83,10 +83,10 @@ def couplings(
     its sign. With '--hidden' there are common causes beside the couplings, and the file has rows for what they load
     on, too: 'cause 1' is the second of the two names.
     """
+    from ..allowed import check_couplings
     from ..arguments import number
     from ..boltzmann_machine import BoltzmannMachine
     from ..export import ENDINGS, Choices, Fit, check_choices, write, write_fields
-    from ..inference import check_couplings
     from ._errors import naming
     from ._json import couplings_as_json, dumps
     from ._options import n_hidden

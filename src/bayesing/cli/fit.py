@@ -66,7 +66,8 @@ def fit(
     A file is an .npy, .npz, .csv, .tsv, .txt or .parquet file, or one of SPSS (.sav) or R (.rds, .rda). Text and .npy
     may be compressed (.gz, .bz2, .xz, .zst).
     """
-    from ..inference import check_strength, infer_strength
+    from ..allowed import check_strength
+    from ..inference import infer_strength
     from ..strength import Options
     from ._errors import naming, show
     from ._json import dumps, estimate_as_json
