@@ -177,9 +177,11 @@ def _in_batches(table: Source, reading: Reading, rows: int | None, why: str, alo
     if aloud:
         notes = (*notes, *on_copies(found.copies, found.names))
     some = found.sampled
-    if why and some is not None and some is not found:
-        kept = f"and {some.N} of the {found.N} rows, a random choice, for what needs rows"
-        notes = (*notes, f"{why}: they are read in batches. Sums and products of all are kept, {kept}.")
+    assert some is not None
+    if why or some.N < found.N:
+        how = f"{why}: they are read in batches" if why else "data were read in batches"
+        rows = f"{some.N} of the {found.N} rows, a random choice," if some.N < found.N else "all rows"
+        notes = (*notes, f"{how}. Sums and products are kept, and {rows} for what needs rows.")
     if aloud:
         _say(notes)
     return Read(found, encoding, notes)

@@ -74,8 +74,8 @@ def couplings(
     """Infer the couplings of all pairs of spins from DATA, and write them to a file.
 
     Rows of DATA are samples, columns are spins, ±1, 0/1 or yes/no; DATA may be several files, as of 'bayesing fit'.
-    The format of the file follows from its ending. A .csv or .parquet file has a row for every pair: the numbers of the
-    two columns (from 0), their names, the coupling J, its standard error, the probability that it is there, and 1
+    The format of the file follows from its ending. A .csv or .parquet file has a row for every pair: the numbers of
+    the two columns (from 0), their names, the coupling J, its standard error, the probability that it is there, and 1
     if it is an edge. A .graphml or .gexf file is the network of the edges, a .json file has nodes and all pairs,
     and an .npz file the whole fit, which BoltzmannMachine.load reads.
 
