@@ -180,8 +180,8 @@ def _in_batches(table: Source, reading: Reading, rows: int | None, why: str, alo
     assert some is not None
     if why or some.N < found.N:
         how = f"{why}: they are read in batches" if why else "data were read in batches"
-        rows = f"{some.N} of the {found.N} rows, a random choice," if some.N < found.N else "all rows"
-        notes = (*notes, f"{how}. Sums and products are kept, and {rows} for what needs rows.")
+        which = f"{some.N} of the {found.N} rows, a random choice," if some.N < found.N else "all rows"
+        notes = (*notes, f"{how}. Sums and products are kept, and {which} for what needs rows.")
     if aloud:
         _say(notes)
     return Read(found, encoding, notes)
