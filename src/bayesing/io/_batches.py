@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from ..arguments import count
 from ..spins import check_shape
 from ._missing import KEEP
-from ._open import naming
 from ._parts import PARTS, Part, Said, check_rule_of_parts
 from ._paths import Paths
 from ._record import SpinData
-from ._several import Source, open_tables, select_in
+from ._several import Source, naming_any, open_tables, select_in
 
 _BATCH_CELLS = 2**24  # spins of a batch by default: 2 MB of bits, 16 MB once they are unpacked
 
@@ -54,7 +53,7 @@ def size_of(rows: int | None, width: int) -> int:
 def _batches(
     table: Source, size: int, missing: str, drop_columns: str | Sequence[str | int]
 ) -> Iterator[SpinData]:
-    with naming(table.path):
+    with naming_any(table):
         selection = select_in(table, drop_columns)
         names, said = selection.names, Said()
         pending: list[Part] = []

@@ -18,10 +18,9 @@ from ..spins import check_shape
 from ..statistics import SpinStatistics
 from ._batches import size_of
 from ._missing import KEEP
-from ._open import naming
 from ._parts import PARTS, Part, Parts, Said, ZeroIsMissing, check_rule_of_parts, kept
 from ._selection import Selection
-from ._several import SelectionOfSeveral, Source, select_in
+from ._several import SelectionOfSeveral, Source, naming_any, select_in
 
 KEPT_BYTES = 2**28  # of bits, up to which all rows are kept: two thousand million spins in 256 MB
 _WORTH_FOLDING = 32  # rows for each spin, from which products of int32 take less memory than bits
@@ -53,7 +52,7 @@ def fold_table(
     """
     check_rule_of_parts(missing)
     size = size_of(rows, table.width)
-    with naming(table.path):
+    with naming_any(table):
         selection = select_in(table, drop_columns)
         if missing == KEEP:
             try:
