@@ -111,7 +111,7 @@ def test_strength_by_methods_that_need_no_rows(files, monkeypatch, method):
     found = answer("fit", "day*.csv", "--json", "--method", method, "--seed", 3)
     assert without_notes(found) == without_notes(expected)
     assert found["notes"] == [
-        "the rows are more than 256 MB of bits: they are read in batches. Sums and products are kept, and 300 of the "
+        "the rows are more than 128 MB of bits: they are read in batches. Sums and products are kept, and 300 of the "
         "900 rows, a random choice, for what needs rows."
     ]
 

@@ -13,16 +13,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from ..arguments import count
 from ..drawn import Drawing
+from ..packed import bytes_of_row
 from ..spins import check_shape
 from ..statistics import SpinStatistics
-from ._batches import size_of
 from ._missing import KEEP
 from ._parts import PARTS, Part, Parts, Said, ZeroIsMissing, check_rule_of_parts, kept
 from ._selection import Selection
 from ._several import SelectionOfSeveral, Source, naming_any, select_in
 
-KEPT_BYTES = 2**28  # of bits, up to which all rows are kept: two thousand million spins in 256 MB
+KEPT_BYTES = 2**27  # of bits, up to which all rows are kept: a thousand million spins in 128 MB
+_FOLDED_BYTES = (
+    2**24
+)  # of bits, of which sums and products are made at a time: enough for counting bits to pay
 _WORTH_FOLDING = 32  # rows for each spin, from which products of int32 take less memory than bits
 
 
@@ -36,7 +40,7 @@ class FoldedTable(NamedTuple):
 
 def fits(table: Source) -> bool:
     """Whether the rows of a table, of which the number may be an estimate, are few enough to be kept."""
-    bits = table.n_rows * 8 * -(-table.width // 64)
+    bits = table.n_rows * bytes_of_row(table.width)
     return bits <= KEPT_BYTES or table.n_rows <= _WORTH_FOLDING * table.width
 
 
@@ -51,7 +55,7 @@ def fold_table(
     ``missing`` is "keep", "error" or "drop-samples".
     """
     check_rule_of_parts(missing)
-    size = size_of(rows, table.width)
+    size = max(1, _FOLDED_BYTES // bytes_of_row(table.width)) if rows is None else count("rows", rows, 1)
     with naming_any(table):
         selection = select_in(table, drop_columns)
         if missing == KEEP:
