@@ -65,7 +65,7 @@ class Fit:
 
     def pairs(self, choices: Choices) -> Iterator[tuple[Coupling, bool]]:
         """Every coupling and every loading, and whether it is an edge."""
-        limit = limit_for(self.answer, len(self.names), choices.fdr)
+        limit = limit_for(self.answer, choices.fdr)
         for pair in in_encoding(pairs_of(self.answer, self.names), choices.encoding):
             yield pair, pair.probability > limit
         loadings = list(loadings_of(self.answer, self.names))
