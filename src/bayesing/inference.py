@@ -145,40 +145,11 @@ def infer_strength(
     )
 
 
-class Block(NamedTuple):
-    """Successive rows of the couplings, with errors, and columns from the first of them on: pairs i < j, and others.
+class Told(NamedTuple):
+    """What errors that a method gives do not know of: what a row is worth, and what is uncertain about the prior.
 
     ``there`` are probabilities that couplings are; None for priors under which all of them are.
     """
-
-    rows: Indices
-    J: Array
-    error: Array
-    there: Array | None
-
-    @property
-    def probability(self) -> Array:
-        """That a coupling is there or, for priors under which all of them are, that its sign is right."""
-        return 1 - _false_signs(self.J, self.error) if self.there is None else self.there
-
-    def pairs(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Of a matrix of this shape, the entries of pairs i < j, one after the other."""
-        k = len(self.rows)
-        return np.append(values[:, :k][np.triu_indices(k, 1)], values[:, k:])
-
-    def chosen(self, which: Flags) -> list[Array]:
-        """i, j, coupling, error and probability of the pairs i < j among those marked."""
-        k = len(self.rows)
-        which = which.copy()
-        which[:, :k] &= np.triu(np.ones((k, k), dtype=bool), 1)
-        row, j = np.nonzero(which)
-        J, error = self.J[row, j], self.error[row, j]
-        probability = 1 - _false_signs(J, error) if self.there is None else self.there[row, j]
-        return [self.rows[row], j + self.rows[0], J, error, probability]
-
-
-class Told(NamedTuple):
-    """What errors that a method gives do not know of: what a row is worth, and what is uncertain about the prior."""
 
     n: int
     worth: float
@@ -187,9 +158,7 @@ class Told(NamedTuple):
 
     def blocks(self, bands: Iterator[Band]) -> Iterator[Block]:
         """Pairs with errors that know of it."""
-        for rows, J, error in bands:
-            there = None if self.there is None else self.there[rows, rows[0] :]
-            yield Block(rows, J, self.widened(error), there)
+        return (Block(*band, self) for band in bands)
 
     def reduced(self, task: Callable[[Iterator[Block]], Reduced], bands: Iterator[Band]) -> Reduced:
         """What a task makes of them."""
@@ -197,8 +166,43 @@ class Told(NamedTuple):
 
     def widened(self, errors: Array) -> Array:
         """Errors that know of it."""
-        errors = errors / math.sqrt(self.worth)
+        errors = errors if self.worth == 1 else errors / math.sqrt(self.worth)
         return errors if self.strength is None else self.strength.widen(errors, self.n)
+
+
+class Block(NamedTuple):
+    """Successive rows of the couplings, and columns from the first of them on: pairs i < j, and others."""
+
+    rows: Indices
+    J: Array
+    given: Array  # errors that a method gives
+    told: Told
+
+    @property
+    def error(self) -> Array:
+        """Standard errors."""
+        return self.told.widened(self.given)
+
+    @property
+    def probability(self) -> Array:
+        """That a coupling is there or, for priors under which all of them are, that its sign is right."""
+        there = self.told.there
+        return 1 - _false_signs(self.J, self.error) if there is None else there[self.rows, self.rows[0] :]
+
+    def pairs(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Of a matrix of this shape, the entries of pairs i < j, one after the other."""
+        k = len(self.rows)
+        return np.append(values[:, :k][np.triu_indices(k, 1)], values[:, k:])
+
+    def chosen(self, which: Flags) -> list[Array]:
+        """i, j, coupling, error and probability of the pairs i < j among those marked."""
+        k, there = len(self.rows), self.told.there
+        which[:, :k] &= np.triu(np.ones((k, k), dtype=bool), 1)
+        row, column = np.nonzero(which)
+        i, j = self.rows[row], column + self.rows[0]
+        J, error = self.J[row, column], self.told.widened(self.given[row, column])
+        probability = 1 - _false_signs(J, error) if there is None else there[i, j]
+        return [i, j, J, error, probability]
 
 
 @dataclass(frozen=True, eq=False)
