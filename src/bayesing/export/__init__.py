@@ -17,7 +17,7 @@ from ._fit import Choices, Fit
 from ._graph import networkx_of
 from ._saved import Saved, load, save
 from ._table import read_couplings, write_fields
-from ._write import ENDINGS, check_choices, write
+from ._write import ENDINGS, check_choices, check_size, write
 
 __all__ = [
     "ENDINGS",
@@ -25,6 +25,7 @@ __all__ = [
     "Fit",
     "Saved",
     "check_choices",
+    "check_size",
     "inference_data_of",
     "load",
     "networkx_of",
