@@ -41,7 +41,13 @@ def walk(n: int, N: int, k: int) -> dict[str, float]:
     top = _timed(timed, "strongest", lambda: bm.strongest(k))
     _timed(timed, "edges", lambda: bm.edges(0.05))
     true = sum(c.j == c.i + 1 and c.i % 2 == 0 and c.i < 2 * k for c in top)
-    return {**timed, "J": math.sqrt(strength.gamma_), "true": true / k, "data_GiB": base, "peak_GiB": memory()}
+    return {
+        **timed,
+        "J": math.sqrt(strength.gamma_),
+        "true": true / k,
+        "data_GiB": base,
+        "peak_GiB": memory(),
+    }
 
 
 def planted(n: int, N: int, k: int) -> np.ndarray:
@@ -172,7 +178,9 @@ def in_process(function: str, *arguments: object) -> dict[str, float]:
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-def _timed(times: dict[str, float], name: str, work: Callable[[], bs.BoltzmannMachine]) -> bs.BoltzmannMachine:
+def _timed(
+    times: dict[str, float], name: str, work: Callable[[], bs.BoltzmannMachine]
+) -> bs.BoltzmannMachine:
     start = time.perf_counter()
     found = work()
     times[name] = time.perf_counter() - start
