@@ -78,6 +78,22 @@ def test_examples_run(path, monkeypatch):
     plt.close("all")
 
 
+@pytest.mark.parametrize("name", ["symptoms", "spikes", "votes"])
+def test_the_three_tutorials_go_from_a_file_to_a_figure(name):
+    """Each of them writes a file and reads it; those come first in the gallery, in the order of its introduction."""
+    order = runpy.run_path(str(ROOT / "docs" / "_extensions" / "order.py"))["TutorialsFirst"]("")
+    path = sorted((ROOT / "examples").glob("*.py"), key=lambda path: order(path.name))[
+        ["symptoms", "spikes", "votes"].index(name)
+    ]
+    text = path.read_text()
+    written, read = (
+        text.index(f'"{name}.csv"'),
+        re.search(r"bs\.read_spins\(path|np\.loadtxt\(path", text).start(),
+    )
+    assert written < read < text.index("plots.coupling_network(ax")
+    assert "cleanup()" in text  # of the folder
+
+
 def test_the_page_of_the_command_line_has_every_command():
     page = (ROOT / "docs" / "cli.md").read_text()
     assert sorted(re.findall(r"^```\{options\} (\S+)$", page, re.MULTILINE)) == sorted(cli.commands)
