@@ -260,7 +260,9 @@ def test_without_pandas(monkeypatch):
 def test_repr():
     assert repr(bs.BoltzmannMachine(prior="laplace")) == "BoltzmannMachine(prior='laplace')"
     text = repr(fit(method="pseudolikelihood", gamma=0.25))
-    assert text.endswith(" by pseudolikelihood (as asked), prior of J = 0.5, penalty 240, check passed")
+    assert text.endswith(
+        " by pseudolikelihood (as asked), couplings expected to be about 0.091, penalty 240, check passed"
+    )
     assert ": 30 spins, 113 edges of 435 pairs, x12-x15 the strongest (-0.27 ± 0.068), by" in text
     with pytest.warns(bs.CheckWarning):
         bm = fit(method="tap")

@@ -290,7 +290,10 @@ class CouplingAnswer:
     @property
     def summary(self) -> str:
         """How couplings were found, and whether the model is good, in a line."""
-        strength = "" if self.strength is None else f", prior of J = {math.sqrt(self.strength.gamma):.3g}"
+        strength = ""
+        if self.strength is not None:  # the size of one coupling: J is what the other estimator tells
+            size = math.sqrt(self.strength.gamma / len(self.couplings.fields))
+            strength = f", couplings expected to be about {size:.2g}"
         penalty = "" if self.couplings.penalty is None else f", penalty {self.couplings.penalty:.3g}"
         causes = f", {self.n_hidden} common cause{'s' * (self.n_hidden > 1)}" if self.n_hidden else ""
         checked = "" if self.check is None else f", check {'passed' if self.check.passed else 'NOT PASSED'}"
