@@ -322,7 +322,7 @@ def test_the_largest_gamma_is_said():
 
 
 def test_a_search_that_does_not_end_is_said(monkeypatch):
-    monkeypatch.setattr("bayesing.couplings._search._MOST_STEPS", 3)
+    monkeypatch.setattr("bayesing.couplings._newton._MOST_STEPS", 1)
     with pytest.warns(bs.CheckWarning), pytest.warns(bs.NotConvergedWarning, match="slope of"):
         fit(method="pseudolikelihood", gamma=0.5)
 
