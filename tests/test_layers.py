@@ -30,7 +30,7 @@ ROWS = [
         "statistics",
         "order",
     ],
-    ["priors", "mixture", "encodings", "bqm", "ising", "restricted", "conditionals", "replica"],
+    ["priors", "mixture", "encodings", "bqm", "ising", "restricted", "conditionals", "weighted", "replica"],
     ["sampling"],
     ["learning"],
     ["generator", "entropy"],

@@ -71,8 +71,7 @@ class Fit:
         return self.n_couplings(choices) + len(self.names) * self.answer.n_hidden
 
     def pairs(self, choices: Choices) -> Iterator[tuple[Coupling, bool]]:
-        """Every coupling, or the strongest, and every loading, and whether it is an edge."""
-        limit = limit_for(self.answer, len(self.names), choices.fdr)
+        limit = limit_for(self.answer, choices.fdr)
         top = choices.top
         found = (
             pairs_of(self.answer, self.names) if top is None else strongest_of(self.answer, self.names, top)

@@ -11,6 +11,7 @@ from ..arguments import count, number
 from ..encodings import SPINS, check_encoding
 from ..exceptions import InputError, Setting
 from ..files import writing
+from ..inference import MOST_DENSE
 from ..texts import did_you_mean
 from ._fit import Choices, Fit, Over, pairs_among, quietly
 from ._graph import write_gexf, write_graphml, write_json
@@ -28,7 +29,6 @@ _WRITERS: dict[str, Writer] = {
     ".parquet": write_parquet,
 }
 _TABLES = (".csv", ".parquet")
-_COMPACT = (".npz", ".parquet")  # which hold any number of pairs in little space
 MOST_PAIRS = 10**7  # in a file of text, which has about a gigabyte then
 
 #: Endings of the files that couplings can be written to.
@@ -63,8 +63,8 @@ def check_choices(path: str | os.PathLike[str], choices: Choices) -> str:
 
 def check_size(path: str | os.PathLike[str], choices: Choices, n: int) -> None:
     """Raise an InputError if the couplings of n spins would silently fill a disk."""
-    pairs = pairs_among(n)
-    compact = Path(path).suffix.lower() in _COMPACT and not choices.matrix
+    pairs, ending = pairs_among(n), Path(path).suffix.lower()
+    compact = (ending == ".parquet" and not choices.matrix) or (ending == ".npz" and n <= MOST_DENSE)
     if pairs <= MOST_PAIRS or choices.top is not None or compact:
         return
     raise InputError(
