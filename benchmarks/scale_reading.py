@@ -173,8 +173,8 @@ def reading_summary(s: Settings, rows: list[Row]) -> None:
             seconds, processor = float(row["seconds"]), max(float(row["processor"]), _LEAST_SECONDS)
             rate = int(N) * int(n) / processor / 1e6
             print(
-                f"    {row['program']:20}  {seconds:6.2f} s, of the processor {processor:6.2f} s: {rate:5.0f} million "
-                f"cells a second; peak {float(row['peak_megabytes']):5.0f} MB"
+                f"    {row['program']:20}  {seconds:6.2f} s, of the processor {processor:6.2f} s: {rate:5.0f} "
+                f"million cells a second; peak {float(row['peak_megabytes']):5.0f} MB"
             )
     ours = [row for row in rows if row["program"].startswith("bayesing")]
     peak = max(float(row["peak_megabytes"]) for row in ours)

@@ -42,6 +42,7 @@ CELLS = {
     },
     "missing": {"recovery": 20, "edges": 10, "strength": 20, "impute": 16, "senate": 2, "cost": 9},
     "robustness": {"beyond": 32, "errors": 40},
+    "scale": {"reading": 4},
     "series": {
         **{"truth": 144, "intervals": 24, "methods": 3, "edges": 10, "independent": 6},
         **{"drift": 16, "recording": 0, "cost": 4},
@@ -109,6 +110,7 @@ def test_methods_are_those_of_the_library(imported):
         ("likelihood", "exact", "exact.csv", 1),
         ("likelihood", "hard", "hard.csv", 1),
         ("robustness", "errors", "errors.csv", 20),
+        ("scale", "reading", "reading.csv", 11),
         ("zoo", "alarms", "alarms.csv", 4),
     ],
 )
