@@ -7,6 +7,7 @@ import math
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -131,8 +132,7 @@ def _couplings(bm: bs.BoltzmannMachine, X: np.ndarray) -> object:
 def growth_summary(s: Settings, rows: list[Row]) -> None:
     """Exponents of time and of memory in n and in N, by least squares of logarithms."""
     for (kind, name), here in grouped(rows, "kind", "method").items():
-        n0, N0 = (sorted({int(row[key]) for row in here}) for key in ("n", "N"))
-        n_mid, N_mid = n0[len(n0) // 2], N0[len(N0) // 2]
+        n_mid, N_mid = (Counter(int(row[key]) for row in here).most_common(1)[0][0] for key in ("n", "N"))
         along = {
             "n": [row for row in here if int(row["N"]) == N_mid],
             "N": [row for row in here if int(row["n"]) == n_mid],
