@@ -195,6 +195,17 @@ def test_a_report_beyond_memory(beyond, monkeypatch):
     assert "a random choice of 225 samples" in page and "compared with 75 samples" in page
 
 
+def test_a_report_on_missing_cells_beyond_memory(beyond, monkeypatch):
+    monkeypatch.setattr("bayesing.report.write.pictures", lambda *_: [])
+    np.savetxt("gaps.csv", with_gaps(DATA[:, :6], 0.05), "%g", ",")
+    found = answer("report", "gaps.csv", "--simulations", 0, "--jobs", 1, "--json")
+    page = (beyond / "report.html").read_text()
+    assert "Couplings come from 300 of the 900 samples" in page and "come from all 900" not in page
+    assert found["n_samples"] == 900 and any(
+        text.startswith("A random choice of rows") for text in found["notes"]
+    )
+
+
 def test_a_series_keeps_all_rows(beyond):
     found = answer("fit", "day*.csv", "--json", "--series")
     assert found["notes"] == [] and found["n_samples"] == 900
