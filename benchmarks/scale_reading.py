@@ -8,6 +8,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,7 +45,8 @@ PEERS = {
 
 
 def reading_tasks(s: Settings) -> list[Task]:
-    return [cell(reading, s, kind, N, s.n, cost=N) for kind, N in s.files]
+    tasks = [cell(reading, s, kind, N, s.n, cost=N) for kind, N in s.files]
+    return [replace(task, name=task.name.replace("/", "")) for task in tasks]  # which are names of files
 
 
 def reading(s: Settings, kind: str, N: int, n: int) -> Iterator[Row]:
