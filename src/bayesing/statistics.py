@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
-from functools import cached_property
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from .available import PairSums, overlap_of_cells
 from .cells import names_of
 from .exceptions import ConstantSpinsError, InputError, Setting
+from .lazy import is_lazy, reduced
 from .moments import SpinMoments, moments_available, moments_from, overlap_of
 from .packed import Gram, PackedSpins, integers_up_to
 from .series import (
@@ -41,6 +42,7 @@ from .spectrum import Spectrum, correlations_of, samples_correlations, spectrum_
 from .spins import (
     Copy,
     any_gaps,
+    check_shape,
     common_encoding,
     copies_from_products,
     copies_of,
@@ -80,6 +82,7 @@ class SpinStatistics:
 
     ``absent`` has bits 1 where a cell is missing, and is None if no cell is. Bits of the rows are 0 there. Rows are
     in the order in which they were given: ``lengths`` are those of runs of successive rows, if there are several.
+    ``empty`` rows, in which all cells are missing, were left out.
 
     >>> stats = SpinStatistics.of([[1, 1, -1], [1, -1, 1]]) + SpinStatistics.of([[-1, 1, 1], [1, 1, 1]])
     >>> stats.N, stats.sums.tolist(), stats.moments.M
@@ -94,6 +97,7 @@ class SpinStatistics:
     encoding: str = "±1"
     absent: PackedSpins | None = field(default=None, repr=False, kw_only=True)
     lengths: Runs | None = field(default=None, repr=False, kw_only=True)
+    empty: int = field(default=0, repr=False, kw_only=True)
 
     @classmethod
     def of(
@@ -103,21 +107,41 @@ class SpinStatistics:
 
         A list of arrays or data frames are several runs, such as trials: each begins anew. NaN, None and the like are
         missing cells. Rows in which all cells are missing say nothing. They are left out, unless ``keep_empty``.
+        Dask computes its own arrays and data frames block by block (:mod:`bayesing.lazy`); of more than 10^9 cells
+        only sums and products are kept.
         """
         if isinstance(X, SpinStatistics):
             return X
         if is_several(X):
             runs = [cls.of(part, min_samples=0, min_spins=min_spins, keep_empty=keep_empty) for part in X]
             return sum(runs[1:], runs[0])
+        if is_lazy(X):
+            found = cls._of_blocks(X, min_spins=min_spins, keep_empty=keep_empty)
+            check_shape((found.N, found.n), min_samples, min_spins)
+            return found
         rows, encoding = getattr(X, "rows", None), getattr(X, "encoding", "±1")
         if isinstance(rows, PackedSpins):
             absent, names, min_samples = getattr(X, "absent", None), X.names, 0
         else:
             rows, absent, encoding = pack_spins(X, min_samples=min_samples, min_spins=min_spins)
             names = names_of(X)
+        given = len(rows)
         if absent is not None and not keep_empty:
             rows, absent = observed_rows(rows, absent, min_samples)
-        return cls(len(rows), rows.n, rows, names=names, encoding=encoding, absent=absent)
+        empty = given - len(rows)
+        return cls(len(rows), rows.n, rows, names=names, encoding=encoding, absent=absent, empty=empty)
+
+    @classmethod
+    def _of_blocks(cls, X: Any, **settings: Any) -> SpinStatistics:
+        """Of data that Dask computes. Blocks are no runs. Products are known already, if rows outnumber spins."""
+        folded, kept = reduced(X, partial(cls.of, min_samples=0, **settings))
+        if kept is None:
+            return folded
+        whole = replace(kept, lengths=None)
+        if folded.folded is not None:
+            known = ("_pairs", "cross") if folded.missing else ("cross",)
+            whole.__dict__.update({name: getattr(folded, name) for name in known})
+        return whole
 
     @classmethod
     def of_batches(cls, batches: Iterable[Any]) -> SpinStatistics:
@@ -147,12 +171,14 @@ class SpinStatistics:
         if not isinstance(other, SpinStatistics):
             return NotImplemented
         names, encoding = self._common(other)
-        N = self.N + other.N
+        N, empty = self.N + other.N, self.empty + other.empty
         if self.rows is not None and other.rows is not None:
             rows = PackedSpins.stacked([self.rows, other.rows])
             absent = stacked_gaps([self.rows, other.rows], [self.absent, other.absent])
             runs = self.runs + other.runs
-            return SpinStatistics(N, self.n, rows, None, names, encoding, absent=absent, lengths=runs)
+            return SpinStatistics(
+                N, self.n, rows, None, names, encoding, absent=absent, lengths=runs, empty=empty
+            )
         kind = integers_up_to(N)
         cross = self.cross.astype(kind)
         cross += other.cross
@@ -160,7 +186,7 @@ class SpinStatistics:
         if self.missing or other.missing:
             counts = np.add(self.pair_counts, other.pair_counts, dtype=kind)
             folded = Folded(*folded[:2], counts, np.add(self.pair_sums, other.pair_sums, dtype=kind))
-        return SpinStatistics(N, self.n, None, folded, names, encoding)
+        return SpinStatistics(N, self.n, None, folded, names, encoding, empty=empty)
 
     def __radd__(self, other: Any) -> SpinStatistics:
         """So that ``sum`` adds up statistics: it starts from 0."""
@@ -173,7 +199,7 @@ class SpinStatistics:
         folded = Folded(self.sums, self.cross)
         if self.missing:
             folded = Folded(*folded[:2], self.pair_counts, self.pair_sums)
-        return SpinStatistics(self.N, self.n, None, folded, self.names, self.encoding)
+        return SpinStatistics(self.N, self.n, None, folded, self.names, self.encoding, empty=self.empty)
 
     @cached_property
     def missing(self) -> int:
@@ -288,11 +314,9 @@ class SpinStatistics:
         if self.folded is not None:
             pairs = (None if matrix is None else matrix[square] for matrix in self.folded[1:])
             folded = Folded(self.sums[columns], *pairs)  # type: ignore[arg-type]
-            return SpinStatistics(self.N, len(columns), None, folded, names, self.encoding)
+            return replace(self, n=len(columns), folded=folded, names=names)
         rows, absent = self._rows.columns(columns), self.absent and any_gaps(self.absent.columns(columns))
-        part = SpinStatistics(
-            self.N, len(columns), rows, None, names, self.encoding, absent=absent, lengths=self.lengths
-        )
+        part = replace(self, n=len(columns), rows=rows, names=names, absent=absent)
         if "_pairs" in self.__dict__ and absent is not None:
             part.__dict__["_pairs"] = PairSums(*(_shared(matrix[square]) for matrix in self._pairs))
         elif "cross" in self.__dict__:
