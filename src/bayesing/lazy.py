@@ -2,8 +2,8 @@
 
 A block is some rows. Whoever computes it (a thread, a process, a worker of a cluster) makes bits and products of it.
 What travels are these: n^2 whole numbers a block, and N n bits as long as they are few. Eight are added up at a time,
-then eight of the sums, in the order of the rows. All of it is exact. The answer is that of the same rows in memory, to
-the last bit: it does not depend on where blocks end, nor on who computes them.
+then eight of the sums, in the order of the rows. All of it is exact. The answer is that of the same rows in memory,
+to the last bit: it does not depend on where blocks end, nor on who computes them.
 
 Nothing here imports Dask unless data come from it.
 """
