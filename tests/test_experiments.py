@@ -407,7 +407,7 @@ def test_a_dask_cluster_that_loses_its_scheduler_is_one_sentence(tmp_path):
 
 
 def test_a_dask_cluster_without_workers_is_one_sentence(tmp_path, monkeypatch):
-    monkeypatch.setattr("bayesing.cli._cluster.PATIENCE", 1)
+    monkeypatch.setattr("bayesing.cli._probe.PATIENCE", 1)
     folder = tmp_path / "results"
     with cluster(tmp_path, 0) as (address, _):
         result = CliRunner().invoke(cli, command(folder, "--dask", address)[3:])
