@@ -26,6 +26,7 @@ ROWS = [
         "moments",
         "spectrum",
         "series",
+        "drawn",
         "lazy",
         "statistics",
         "order",

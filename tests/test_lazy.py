@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 import bayesing as bs
-from bayesing import lazy
+from bayesing import drawn, lazy
 from bayesing.exceptions import InputError, LeftOutWarning, NotSpinsError
-from bayesing.lazy import is_lazy, reduced
+from bayesing.lazy import is_lazy
 from bayesing.statistics import SpinStatistics
 
 N, n = 211, 7
@@ -120,33 +120,40 @@ def test_lengths_that_dask_does_not_know():
         assert_same(SpinStatistics.of(one), SpinStatistics.of(table.to_numpy()))
 
 
+@pytest.fixture
+def few(monkeypatch):
+    """Not more than 100 rows of 7 spins are kept, and 20 are drawn."""
+    monkeypatch.setattr(lazy, "KEPT_BYTES", 100 * 8)
+    monkeypatch.setattr(lazy, "_WORTH_FOLDING", 1)
+    monkeypatch.setattr(drawn, "_CELLS", 20 * n)
+
+
 @pytest.mark.parametrize("gaps", [False, True])
-def test_rows_beyond_the_bound_are_not_kept(monkeypatch, gaps):
+def test_of_many_rows_some_are_drawn(few, gaps):
     X = gappy(8) if gaps else spins(8)
-    monkeypatch.setattr(lazy, "MOST_BYTES", 100 * 8)
-    blocks = da.from_array(X, chunks=(30, n))
-    found = SpinStatistics.of(blocks)
-    expected = SpinStatistics.of(X).without_rows()
+    found = SpinStatistics.of(da.from_array(X, chunks=(30, n)))
+    expected = SpinStatistics.of(X)
     assert found.rows is None and found.N == expected.N and found.empty == 2 * gaps
     for name in ("sums", "cross", "pair_counts", "pair_sums"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), name)
-    assert found.moments.chi_sg == SpinStatistics.of(X).moments.chi_sg
-    with pytest.raises(InputError, match="rows themselves are needed"):
-        found.spins()
+    assert found.moments.chi_sg == expected.moments.chi_sg
+    some = found.sampled.spins()
+    assert some.shape == (20, n) and found.missing == expected.missing
+    rows = {row.tobytes() for row in expected.spins()}
+    assert all(row.tobytes() in rows for row in some)
 
 
-def test_the_bound_holds_for_parts_of_the_tree():
-    """Rows are given up as soon as there are too many, not at the end."""
-    seen = []
-
-    def of_block(block):
-        seen.append(len(block))
-        return SpinStatistics.of(block, min_samples=0)
-
+def test_the_bound_holds_for_parts_of_the_tree(few):
+    """Rows are given up as soon as there are too many, not at the end, and never before."""
     X = spins(9)
-    with dask.config.set(scheduler="sync"):
-        folded, kept = reduced(da.from_array(X, chunks=(10, n)), of_block, 8 * 205)
-    assert kept is None and folded.N == N and len(seen) == 22 and max(seen) == 10
+    parts = [lazy.part_of(SpinStatistics.of(X[k : k + 50]), k) for k in range(0, 200, 50)]
+    two = lazy.added(parts[:2])
+    assert two.kept.N == 100 and two.folded.rows is None and len(two.drawn) == 20
+    assert lazy.added(parts[:3]).kept is None and lazy.added([two, parts[2]]).kept is None
+    four, by_two = lazy.added(parts), lazy.added([two, lazy.added(parts[2:])])
+    np.testing.assert_array_equal(four.drawn.places, by_two.drawn.places)
+    np.testing.assert_array_equal(four.drawn.rows.words, by_two.drawn.rows.words)
+    np.testing.assert_array_equal(four.folded.cross, SpinStatistics.of(X[:200]).cross)
 
 
 def test_estimators_give_the_same_numbers_and_keep_names():

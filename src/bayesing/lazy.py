@@ -1,9 +1,10 @@
-"""Dask arrays and data frames: statistics of each block where the block is, added up as a tree.
+"""Statistics of many parts, each made where the part is, and added up as a tree; Dask arrays and data frames.
 
-A block is some rows. Whoever computes it (a thread, a process, a worker of a cluster) makes bits and products of it.
-What travels are these: n^2 whole numbers a block, and N n bits as long as they are few. Eight are added up at a time,
-then eight of the sums, in the order of the rows. All of it is exact. The answer is that of the same rows in memory,
-to the last bit: it does not depend on where blocks end, nor on who computes them.
+A part is some rows: a block of an array, a partition of a data frame, or a file. Whoever has it (a thread, a process,
+a worker of a cluster) makes bits and products of it. What travels are these: n^2 whole numbers, a random choice of
+rows (:mod:`bayesing.drawn`), and all rows as bits as long as they are few. Eight are added up at a time, then eight
+of the sums, in the order of the rows. All of it is exact. The answer is that of the same rows in memory, to the last
+bit: it does not depend on where parts end, nor on who made them.
 
 Nothing here imports Dask unless data come from it.
 """
@@ -15,11 +16,13 @@ from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
+from .drawn import DrawnRows
 from .exceptions import InputError
 from .packed import PackedSpins
 from .spins import check_shape
 
-MOST_BYTES = 2**27  # of rows as bits that are kept beside the products: 10^9 cells
+KEPT_BYTES = 2**28  # of bits, up to which all rows are kept: two thousand million spins in 256 MB
+_WORTH_FOLDING = 32  # rows for each spin, from which products of int32 take less memory than bits
 _BRANCHES = (
     8  # of a node of the tree: few enough that their matrices fit into memory, and enough to be done soon
 )
@@ -28,6 +31,10 @@ _BRANCHES = (
 class Summable(Protocol):
     """What is known of some rows, which can be added up: a :class:`~bayesing.statistics.SpinStatistics`."""
 
+    @property
+    def N(self) -> int: ...
+    @property
+    def n(self) -> int: ...
     @property
     def rows(self) -> PackedSpins | None: ...
     @property
@@ -40,38 +47,59 @@ S = TypeVar("S", bound=Summable)
 
 
 class Reduced(NamedTuple, Generic[S]):
-    """All rows as sums and products, or as bits while they are fewer than the spins; and as bits, if they are few.
+    """Rows as sums and products (as bits while they are fewer than the spins), a choice of them, and all, if few.
 
-    The second is None beyond :data:`MOST_BYTES`.
+    ``kept`` is None beyond :func:`most_rows`.
     """
 
     folded: S
+    drawn: DrawnRows | None
     kept: S | None
 
 
-def is_lazy(X: Any) -> bool:
-    """Whether this is an array or a data frame of Dask: it follows Dask's protocol, and has rows and columns."""
-    return callable(getattr(type(X), "__dask_graph__", None)) and hasattr(type(X), "ndim")
+def most_rows(n: int) -> int:
+    """How many rows of n spins are kept beside sums and products.
 
-
-def reduced(X: Any, of_block: Callable[[Any], S], most_bytes: int | None = None) -> Reduced[S]:
-    """Statistics of a Dask array or data frame, from those ``of_block``; computed by the scheduler that Dask has.
-
-    The first block at fault is an InputError that says which it is. Rows beyond so many bytes of bits are not kept.
+    >>> most_rows(100), most_rows(10**6)
+    (16777216, 32000000)
     """
-    from dask.delayed import delayed
+    return max(KEPT_BYTES // (8 * -(-n // 64)), _WORTH_FOLDING * n)
 
-    most_bytes = MOST_BYTES if most_bytes is None else most_bytes
-    if X.ndim != 2:
-        check_shape((0,) * X.ndim)
-    blocks = _blocks_of(X)
-    whose = _places(X, len(blocks))
-    read, add = delayed(_read, pure=False), delayed(_added, pure=False)
-    parts = [read(block, of_block, most_bytes, place) for block, place in zip(blocks, whose, strict=True)]
-    found = tree(parts, lambda some: add(some, most_bytes)).compute()
-    if isinstance(found, InputError):
-        raise found
-    return Reduced(*found)
+
+def part_of(found: S, run: int) -> Reduced[S]:
+    """The part with the number ``run``, whose rows are there, or of which rows were drawn as those of this run."""
+    if found.rows is None:
+        return Reduced(found, getattr(found, "drawn", None), None)
+    drawn = DrawnRows.of(found.rows, found.absent, run)
+    return Reduced(found.without_rows(), drawn, found if found.N <= most_rows(found.n) else None)
+
+
+def added(parts: Sequence[Reduced[S] | InputError]) -> Reduced[S] | InputError:
+    """The sum of some parts; the first error among them, if there is one: schedulers would wrap what is raised."""
+    whole: list[Reduced[S]] = []
+    for part in parts:
+        if isinstance(part, InputError):
+            return part
+        whole.append(Reduced(*part))
+    try:
+        bits = [part.folded for part in whole if part.folded.rows is not None]
+        folded = [part.folded for part in whole if part.folded.rows is None]
+        if bits:  # few rows are not worth a product of their own
+            folded.append(_sum(bits).without_rows())
+        samples = [part.drawn for part in whole if part.drawn is not None]
+        drawn = DrawnRows.merged(samples) if len(samples) == len(whole) else None
+        kept = [part.kept for part in whole if part.kept is not None]
+        few = len(kept) == len(whole) and sum(part.N for part in kept) <= most_rows(kept[0].n)
+        return Reduced(_sum(folded), drawn, _sum(kept) if few else None)
+    except InputError as error:
+        return error
+
+
+def _sum(parts: list[S]) -> S:
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total
 
 
 def tree(parts: Sequence[Any], add: Callable[[list[Any]], Any]) -> Any:
@@ -84,6 +112,30 @@ def tree(parts: Sequence[Any], add: Callable[[list[Any]], Any]) -> Any:
     while len(parts) > 1:
         parts = [add(parts[k : k + _BRANCHES]) for k in range(0, len(parts), _BRANCHES)]
     return parts[0]
+
+
+def is_lazy(X: Any) -> bool:
+    """Whether this is an array or a data frame of Dask: it follows Dask's protocol, and has rows and columns."""
+    return callable(getattr(type(X), "__dask_graph__", None)) and hasattr(type(X), "ndim")
+
+
+def reduced(X: Any, of_block: Callable[[Any], S]) -> Reduced[S]:
+    """Statistics of a Dask array or data frame, from those ``of_block``; computed by the scheduler that Dask has.
+
+    The first block at fault is an InputError that says which it is.
+    """
+    from dask.delayed import delayed
+
+    if X.ndim != 2:
+        check_shape((0,) * X.ndim)
+    blocks = _blocks_of(X)
+    whose = enumerate(_places(X, len(blocks)))
+    read, add = delayed(_read, pure=False), delayed(added, pure=False)
+    parts = [read(block, of_block, *place) for block, place in zip(blocks, whose, strict=True)]
+    found = tree(parts, add).compute()
+    if isinstance(found, InputError):
+        raise found
+    return Reduced(*found)
 
 
 def _blocks_of(X: Any) -> list[Any]:
@@ -103,13 +155,11 @@ def _places(X: Any, count: int) -> list[str]:
     return [f"{name} (from row {start + 1} on)" for name, start in zip(names, starts, strict=True)]
 
 
-def _read(block: Any, of_block: Callable[[Any], S], most_bytes: int, place: str) -> Reduced[S] | InputError:
-    """An error is a value: schedulers would wrap it, each in its own way."""
+def _read(block: Any, of_block: Callable[[Any], S], run: int, place: str) -> Reduced[S] | InputError:
     try:
-        found = of_block(_joined(block) if isinstance(block, list) else block)
+        return part_of(of_block(_joined(block) if isinstance(block, list) else block), run)
     except InputError as error:
         return error.at(place)
-    return _part(found, most_bytes)
 
 
 def _joined(columns: list[Any]) -> Any:
@@ -117,38 +167,3 @@ def _joined(columns: list[Any]) -> Any:
         return columns[0]
     masked = any(isinstance(part, np.ma.MaskedArray) for part in columns)
     return (np.ma if masked else np).concatenate(columns, axis=1)
-
-
-def _part(found: S, most_bytes: int) -> Reduced[S]:
-    return Reduced(found.without_rows(), found if _bytes_of(found) <= most_bytes else None)
-
-
-def _bytes_of(found: Summable) -> int:
-    return sum(part.words.nbytes for part in (found.rows, found.absent) if part is not None)
-
-
-def _added(parts: list[Reduced[S] | InputError], most_bytes: int) -> Reduced[S] | InputError:
-    """The sum of some parts; the first error among them, if there is one."""
-    whole: list[Reduced[S]] = []
-    for part in parts:
-        if isinstance(part, InputError):
-            return part
-        whole.append(Reduced(*part))
-    try:
-        bits = [part.folded for part in whole if part.folded.rows is not None]
-        folded = [part.folded for part in whole if part.folded.rows is None]
-        if bits:  # few rows are not worth a product of their own
-            folded.append(_sum(bits).without_rows())
-        kept = [part.kept for part in whole if part.kept is not None]
-        if len(kept) < len(whole) or sum(map(_bytes_of, kept)) > most_bytes:
-            return Reduced(_sum(folded), None)
-        return Reduced(_sum(folded), _sum(kept))
-    except InputError as error:
-        return error
-
-
-def _sum(parts: list[S]) -> S:
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total
