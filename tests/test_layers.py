@@ -36,7 +36,7 @@ ROWS = [
     ["learning"],
     ["generator", "entropy"],
     ["strength", "couplings"],
-    ["weak", "diagnosis", "words", "check", "thinned", "choice", "inference"],
+    ["weak", "diagnosis", "words", "check", "thinned", "choice", "allowed", "inference"],
     ["_surface", "calibration", "prediction"],
     [
         *("_estimator", "edges", "loadings", "fields", "centrality", "export", "_exports"),

@@ -16,28 +16,25 @@ import numpy as np
 import scipy
 
 from . import couplings, strength
-from .arguments import Seed, check_flag, hidden_units, number
+from .allowed import check_couplings, check_data, check_strength, is_auto
+from .arguments import Seed, check_flag
 from .choice import AUTO, COUPLINGS, STRENGTH, CouplingSituation, StrengthSituation, find, first, stand_in
 from .conditionals import fields_of
-from .couplings import PRIORS, CouplingMethod, Couplings, Strength
-from .couplings._causes import MOST_UNITS, CauseCouplings, Hidden, model_of
+from .couplings import CouplingMethod, Couplings, Strength
+from .couplings._causes import CauseCouplings, Hidden, model_of
 from .couplings._sparse import SparseCouplings
 from .couplings.likelihood import LikelihoodCouplings
 from .diagnosis import Diagnosis, Phase, diagnose
-from .exceptions import AnotherKindWarning, BoundWarning, CheckWarning, InputError, SaturationWarning, Setting
+from .exceptions import AnotherKindWarning, BoundWarning, CheckWarning, InputError, SaturationWarning
 from .ising import IsingModel
 from .moments import SpinMoments
 from .order import order_of
-from .priors import check_prior_name
 from .statistics import SpinStatistics
 from .strength import Estimate, Method, Options
-from .texts import did_you_mean
+from .texts import quoted_names
 from .thinned import Thinned
 from .types import Array, Heard, Indices
 from .words import at_bound, distrust, on_order, regime, unbounded
-
-LEAST_GAMMA = 1e-8  # couplings of variance gamma/n are then far below any error
-LARGEST_GAMMA = 1e8  # a prior so wide says nothing, and beyond, rounding errors do
 
 if TYPE_CHECKING:
     from .check import Check
@@ -112,7 +109,7 @@ def infer_strength(
     said = on_order(order_of(data), data, series)
     whole, data = data, data if thinned is None else thinned.parts[0]
     situation = StrengthSituation(data, options)
-    reason, by_rule = "as asked", _is_auto(method)
+    reason, by_rule = "as asked", is_auto(method)
     if by_rule:
         rule = first(STRENGTH, situation)
         method, reason = rule.method, rule.reason(situation)
@@ -121,7 +118,7 @@ def infer_strength(
         if rule.mean_coupling:
             situation = situation.with_mean_coupling()
     chosen = find(strength.METHODS, method)
-    _check_data(chosen, data)
+    check_data(chosen, data)
     estimate, options = situation.fit(method), situation.options
     doubted = situation.doubts
     biased = () if doubted or not chosen.biased else situation.bias_of(estimate)
@@ -143,21 +140,6 @@ def infer_strength(
         said=said,
         thinned=thinned,
     )
-
-
-def check_strength(method: Any, options: Options) -> None:
-    """Raise an error where names are unknown or do not go together, before any data are looked at."""
-    check_prior_name(options.prior)
-    if _is_auto(method):
-        return
-    chosen = find(strength.METHODS, method)
-    if options.mean_coupling and not chosen.mean_coupling:
-        raise InputError(
-            "mean_coupling must be False with ",
-            Setting("method", chosen.name),
-            f", which cannot estimate it: found {options.mean_coupling!r}.",
-        )
-    _check_prior(chosen, options.prior, strength.METHODS)
 
 
 class Block(NamedTuple):
@@ -321,7 +303,7 @@ def infer_couplings(
     thinned = Thinned.of(data) if check_flag("series", series) else None
     said = on_order(order_of(data), data, series)
     gains: tuple[Difference, ...] = ()
-    by_evidence = _is_auto(n_hidden)
+    by_evidence = is_auto(n_hidden)
     if by_evidence and thinned is not None:
         few = CouplingSituation(thinned.parts[0], prior, given_gamma, seed, progress, n_hidden)
         told = few.fit(first(COUPLINGS, few).method)[0]
@@ -329,7 +311,7 @@ def infer_couplings(
         gains = gains_of(told)
     situation = CouplingSituation(data, prior, given_gamma, seed, progress, n_hidden, thinned)
     reason = "as asked"
-    if _is_auto(method):
+    if is_auto(method):
         data.check_variation()
         rule = first(COUPLINGS, situation)
         method, reason = rule.method, rule.reason(situation)
@@ -337,7 +319,7 @@ def infer_couplings(
     chosen = stand_in(asked, data)
     if chosen is not asked:
         method, reason = chosen.name, f"cells are missing, which {asked.name} cannot use"
-    _check_data(chosen, data, infers=situation.gamma is None)
+    check_data(chosen, data, infers=situation.gamma is None)
     found, given = situation.fit(method)
     base = np.append(fields_of(data.sums, data.counts), np.zeros(model_of(found).n_spins - data.n))
     if by_evidence:
@@ -366,124 +348,3 @@ def told_by_evidence(found: Couplings, gains: tuple[Difference, ...]) -> str:
         if k < len(gains)
         else f"{k} common causes, up to which the evidence rises"
     )
-
-
-def check_couplings(method: Any, prior: str, gamma: Any, n_hidden: Any = 0) -> float | None:
-    """gamma, if it is given; an error where names are unknown or do not go together."""
-    chosen = None if _is_auto(method) else find(couplings.METHODS, method)
-    _check_hidden(chosen, prior, n_hidden)
-    if prior not in PRIORS:
-        hint = did_you_mean(prior, PRIORS)
-        raise InputError(f"prior must be one of {', '.join(PRIORS)}: found {prior!r}.{hint}")
-    if chosen is not None and (chosen.priors or prior != "gaussian"):
-        _check_prior(chosen, prior, couplings.METHODS)
-    if _is_auto(gamma):
-        return None
-    if chosen is not None and not chosen.priors:
-        raise InputError(
-            'gamma must be "auto" with ',
-            Setting("method", chosen.name),
-            f", which has no prior: found {gamma!r}.",
-        )
-    if prior == "sparse":
-        raise InputError(
-            'gamma must be "auto" with ',
-            Setting("prior", prior),
-            f", whose widths are inferred together: found {gamma!r}.",
-        )
-    value = number("gamma", gamma)
-    if not LEAST_GAMMA <= value <= LARGEST_GAMMA:
-        raise InputError(
-            f'gamma must be "auto" or from {LEAST_GAMMA:g} to {LARGEST_GAMMA:g}: found {value:g}. Below, couplings '
-            "are as good as 0, and above, there is as good as no prior."
-        )
-    return value
-
-
-def _check_hidden(method: CouplingMethod | None, prior: str, n_hidden: Any) -> None:
-    """An error where hidden units cannot be had."""
-    units = hidden_units(n_hidden)
-    if units is not None and units > MOST_UNITS:
-        raise InputError(
-            f'n_hidden must be "auto" or at most {MOST_UNITS} beside couplings: found {n_hidden}. '
-            "RestrictedBoltzmannMachine, which has no direct couplings, takes more."
-        )
-    if units == 0:
-        return
-    if method is not None and not method.hidden:
-        others = quoted_names([other.name for other in couplings.METHODS if other.hidden])
-        raise InputError(
-            Setting("method", method.name),
-            " cannot have hidden units: found ",
-            Setting("n_hidden", n_hidden),
-            f". They go with {others}.",
-        )
-    if prior != "gaussian":
-        raise InputError(
-            "hidden units need ",
-            Setting("prior", "gaussian"),
-            ": found ",
-            Setting("prior", prior),
-            " and ",
-            Setting("n_hidden", n_hidden),
-            ".",
-        )
-
-
-def _is_auto(value: Any) -> bool:
-    """Whether the choice is left to the data; the value may be anything, an array even."""
-    return isinstance(value, str) and value == AUTO
-
-
-def _check_prior(method: Method | CouplingMethod, prior: str, methods: tuple[Any, ...]) -> None:
-    if prior in method.priors:
-        return
-    others = [other.name for other in methods if prior in other.priors]
-    expected = " or ".join(f'"{name}"' for name in method.priors) or '"gaussian"'
-    raise InputError(
-        f"prior must be {expected} with ",
-        Setting("method", method.name),
-        f': found "{prior}". It goes with {quoted_names(others)}.',
-    )
-
-
-def _check_data(method: Method | CouplingMethod, data: SpinStatistics, infers: bool = True) -> None:
-    """An error where samples are too few for a strength to be inferred, or rows or cells are missing."""
-    if infers and data.N < method.least_samples:
-        raise InputError(
-            Setting("method", method.name), f" needs at least {method.least_samples} samples: found {data.N}."
-        )
-    methods: tuple[Any, ...] = strength.METHODS if isinstance(method, Method) else couplings.METHODS
-    rows = data.rows is not None
-    others = [m.name for m in methods if m.uses_missing and (rows or not m.missing_needs_rows)]
-    if data.missing and method.uses_missing and method.missing_needs_rows and not rows:
-        can = f" {quoted_names(others)} needs no rows." if others else ""
-        raise InputError(
-            Setting("method", method.name),
-            " needs all rows at once where cells are missing: found sums and products alone, of data that were read "
-            f"in batches.{can}",
-        )
-    if data.missing and not method.uses_missing:
-        can = f"{quoted_names(others)} can. Or" if others else "No method can:"
-        raise InputError(
-            Setting("method", method.name),
-            f" cannot use rows with missing cells: found {data.missing} missing cells of {data.N} x {data.n}. {can} "
-            "leave out samples or columns with missing cells first: in a file, with ",
-            Setting("missing", "drop-samples"),
-            " or ",
-            Setting("missing", "drop-spins"),
-            ".",
-        )
-    if method.needs_rows and data.rows is None:
-        others = [other.name for other in methods if not other.needs_rows]
-        raise InputError(
-            Setting("method", method.name),
-            f" needs all rows at once: found sums and products alone, of data that were read "
-            f"in batches. {quoted_names(others)} need no rows.",
-        )
-
-
-def quoted_names(names: list[str]) -> str:
-    """Names in quotes, the last after "or"."""
-    quoted = [f'"{name}"' for name in names]
-    return " or ".join(filter(None, [", ".join(quoted[:-1]), *quoted[-1:]]))
