@@ -53,7 +53,7 @@ class Reduced(NamedTuple, Generic[S]):
     """
 
     folded: S
-    drawn: DrawnRows | None
+    drawn: DrawnRows
     kept: S | None
 
 
@@ -66,15 +66,14 @@ def most_rows(n: int) -> int:
     return max(KEPT_BYTES // (8 * -(-n // 64)), _WORTH_FOLDING * n)
 
 
-def part_of(found: S, run: int) -> Reduced[S]:
-    """The part with the number ``run``, whose rows are there, or of which rows were drawn as those of this run."""
-    if found.rows is None:
-        return Reduced(found, getattr(found, "drawn", None), None)
-    drawn = DrawnRows.of(found.rows, found.absent, run)
-    return Reduced(found.without_rows(), drawn, found if found.N <= most_rows(found.n) else None)
+def part_of(found: S, run: int, start: int = 0, most: int | None = None) -> Reduced[S]:
+    """The rows of the run with this number, from the row ``start`` on; at ``most`` so many are kept."""
+    assert found.rows is not None
+    drawn = DrawnRows.of(found.rows, found.absent, run, start)
+    return Reduced(found.without_rows(), drawn, found if found.N <= _most(found, most) else None)
 
 
-def added(parts: Sequence[Reduced[S] | InputError]) -> Reduced[S] | InputError:
+def added(parts: Sequence[Reduced[S] | InputError], most: int | None = None) -> Reduced[S] | InputError:
     """The sum of some parts; the first error among them, if there is one: schedulers would wrap what is raised."""
     whole: list[Reduced[S]] = []
     for part in parts:
@@ -86,13 +85,16 @@ def added(parts: Sequence[Reduced[S] | InputError]) -> Reduced[S] | InputError:
         folded = [part.folded for part in whole if part.folded.rows is None]
         if bits:  # few rows are not worth a product of their own
             folded.append(_sum(bits).without_rows())
-        samples = [part.drawn for part in whole if part.drawn is not None]
-        drawn = DrawnRows.merged(samples) if len(samples) == len(whole) else None
+        drawn = DrawnRows.merged([part.drawn for part in whole])
         kept = [part.kept for part in whole if part.kept is not None]
-        few = len(kept) == len(whole) and sum(part.N for part in kept) <= most_rows(kept[0].n)
+        few = len(kept) == len(whole) and sum(part.N for part in kept) <= _most(kept[0], most)
         return Reduced(_sum(folded), drawn, _sum(kept) if few else None)
     except InputError as error:
         return error
+
+
+def _most(found: Summable, most: int | None) -> int:
+    return most_rows(found.n) if most is None else most
 
 
 def _sum(parts: list[S]) -> S:

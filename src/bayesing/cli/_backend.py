@@ -27,10 +27,11 @@ class ClusterBackend(ParallelBackendBase):
         self.client = client
         self.waiting: dict[str, tuple[Any, Callback]] = {}
         self.lost: BaseException | None = None
+        self.threads: int = sum(client.nthreads().values())  # whoever watches the cluster counts them again
 
     def effective_n_jobs(self, n_jobs: int | None) -> int:
         """All threads of the cluster, whatever is asked for."""
-        return max(1, int(sum(self.client.nthreads().values())))
+        return max(1, self.threads)
 
     def submit(self, func: Callable[[], Any], callback: Callback | None = None) -> Any:
         """Run a batch of tasks on a worker. The callback hears of its result, or of its error."""

@@ -48,8 +48,9 @@ class Cluster:
         while not self._end.wait(_LOOK):
             reason = "the scheduler has lost its last worker"
             try:
-                if self.client.sync(self.client.scheduler.ncores, callback_timeout=GONE / 2):
-                    seen = time.monotonic()
+                threads = self.client.sync(self.client.scheduler.ncores, callback_timeout=GONE / 2)
+                if threads:
+                    seen, self.backend.threads = time.monotonic(), sum(threads.values())
             except Exception:
                 reason = "the scheduler does not answer any more"
             if time.monotonic() - seen > GONE:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import click
 
 from ._methods import AUTO, coupling_methods, coupling_priors
 from ._options import (
     batch_option,
+    dask_option,
     data_argument,
     force_option,
     hidden_option,
@@ -19,6 +21,9 @@ from ._options import (
     series_option,
 )
 from ._reading import Reading, reading_options
+
+if TYPE_CHECKING:
+    from ._cluster import Cluster
 
 
 @click.command(short_help="Infer all couplings, with errors, and write them to a file.")
@@ -49,6 +54,7 @@ from ._reading import Reading, reading_options
 @runs_option
 @reading_options
 @batch_option
+@dask_option("read the files")
 @click.option("--seed", type=int, default=None, help="Seed of methods that draw random numbers.")
 @json_option
 @force_option
@@ -67,6 +73,7 @@ def couplings(
     by: str | None,
     reading: Reading,
     batch: int | None,
+    cluster: Cluster | None,
     seed: int | None,
     as_json: bool,
     force: bool,
@@ -74,8 +81,8 @@ def couplings(
     """Infer the couplings of all pairs of spins from DATA, and write them to a file.
 
     Rows of DATA are samples, columns are spins, ±1, 0/1 or yes/no; DATA may be several files, as of 'bayesing fit'.
-    The format of the file follows from its ending. A .csv or .parquet file has a row for every pair: the numbers of the
-    two columns (from 0), their names, the coupling J, its standard error, the probability that it is there, and 1
+    The format of the file follows from its ending. A .csv or .parquet file has a row for every pair: the numbers of
+    the two columns (from 0), their names, the coupling J, its standard error, the probability that it is there, and 1
     if it is an edge. A .graphml or .gexf file is the network of the edges, a .json file has nodes and all pairs,
     and an .npz file the whole fit, which BoltzmannMachine.load reads.
 
@@ -106,7 +113,7 @@ def couplings(
     units = n_hidden(hidden)
     check_couplings(method, prior, gamma, units)
     bm = BoltzmannMachine(method, prior, gamma, units, series, random_state=seed)
-    found = read_data(data, reading, batch, by, series)
+    found = read_data(data, reading, batch, by, series, cluster=cluster)
     N, n = found.statistics.N, found.statistics.n
     pairs = n * (n - 1) // 2
     with Progress(f"inferring {pairs} couplings from {N} samples") as progress:

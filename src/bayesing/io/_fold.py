@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ..drawn import Drawing
 from ..lazy import KEPT_BYTES as KEPT_BYTES  # for those who speak of it
 from ..lazy import most_rows
-from ..spins import check_shape
+from ..spins import any_gaps, check_shape
 from ..statistics import SpinStatistics
 from ._batches import size_of
 from ._missing import KEEP
@@ -90,6 +90,6 @@ def _sum(found: list[SpinStatistics], pending: list[Part], selection: Selection)
     parts = [*found]
     if pending:
         rows, absent = Part.stacked(pending)
-        stats = SpinStatistics(len(rows), rows.n, rows, None, selection.names, absent=absent)
+        stats = SpinStatistics(len(rows), rows.n, rows, None, selection.names, absent=any_gaps(absent))
         parts.append(stats.without_rows())
     return sum(parts[1:], parts[0])
