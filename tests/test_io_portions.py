@@ -51,9 +51,8 @@ def tables(low="0", gaps=True, blank=True):
 @pytest.mark.parametrize("rows", [None, 1])
 def test_the_same_as_together(tmp_path, missing, low, rows):
     up = {"no": "yes"}.get(low, "1")
-    paths = written(
-        tmp_path, *(np.where(part == "1", up, part) for part in tables(low, blank=missing != "drop-spins"))
-    )
+    texts = tables(low, blank=missing != "drop-spins")
+    paths = written(tmp_path, *(np.where(part == "1", up, part) for part in texts))
     found = read_apart(paths, missing, rows=rows)
     expected = read_spins(paths, missing=missing)
     stats = SpinStatistics.of(expected)
@@ -110,7 +109,7 @@ def test_rows_are_drawn_as_in_one_pass(tmp_path, monkeypatch):
         ([[1, 0, 1, 1, 0, 1, 0]] * 3, "a,b,c,d,e,g,f", "part1.csv: expected the columns in the same order"),
         ([[1, -1, 1, 1, 1, 1, 1]] * 3, None, "part1.csv: expected numbers in one encoding, 0 and 1 as in"),
         ([["yes", *"010101"]] * 3, None, "part1.csv: expected numbers in column 1"),
-        ([], None, "part1.csv: expected rows of spins, found none"),
+        ([], None, "part1.csv: expected rows of spins, found a header"),
         ([[1, 0, 1, 7, 0, 1, 0]] * 3, None, "part1.csv: expected "),
     ],
 )

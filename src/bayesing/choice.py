@@ -113,7 +113,8 @@ class StrengthSituation:
     @cached_property
     def whole(self) -> SpinStatistics:
         """The data, with missing cells drawn by chance: good enough to look for what is odd."""
-        return filled(self.stats) if self.stats.missing and self.stats.rows is not None else self.stats
+        some = self.stats.sampled
+        return filled(some) if self.stats.missing and some is not None else self.stats
 
     @cached_property
     def spectral(self) -> SpectralFit:
@@ -148,7 +149,7 @@ class StrengthSituation:
     @property
     def can_doubt(self) -> bool:
         """Whether there are samples enough to look odd, and rows if cells are missing."""
-        return self.stats.N >= _LEAST_FOR_DOUBT and not (self.stats.missing and self.stats.rows is None)
+        return self.stats.N >= _LEAST_FOR_DOUBT and not (self.stats.missing and self.stats.sampled is None)
 
     @property
     def share_missing(self) -> float:
@@ -193,13 +194,14 @@ class StrengthSituation:
         Deep in the spin glass a mode that hardly moves makes "spectral" and "inversion" several times too large, in
         one data set of three. "pseudolikelihood" is a fifth too large there, in all of them.
         """
-        if not self.in_glass or self.options.mean_coupling or self.stats.rows is None:
+        some = self.stats.sampled
+        if not self.in_glass or self.options.mean_coupling or some is None:
             return False
-        if self.stats.N < self.stats.n:  # regressions give too small a J then
+        if some.N < some.n:  # regressions give too small a J then
             return False
         found = self.fit("inversion" if self.inverts else "spectral")
         with threads_for(self.stats.n):
-            few = regressions.fit_pseudolikelihood(self.stats, _FOR_RUNAWAY, 0)
+            few = regressions.fit_pseudolikelihood(some, _FOR_RUNAWAY, 0)
         return found.gamma > RUNAWAY**2 * few.gamma
 
 

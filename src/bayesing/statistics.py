@@ -425,8 +425,12 @@ class SpinStatistics:
 
     @property
     def active(self) -> Integers | None:
-        """The number of spins that are +1, of each sample; None where rows were not kept, or cells are missing."""
-        return None if self.rows is None or self.missing else self.rows.active()
+        """The number of spins that are +1, of each sample, or of those that were drawn where rows were not kept.
+
+        None where no rows are there, or cells are missing.
+        """
+        some = self.sampled
+        return None if some is None or self.missing else some._rows.active()
 
     def distinct(self) -> tuple[SpinStatistics, Integers]:
         """Each state that occurs, once, and the number of samples in it; needs the rows."""

@@ -126,26 +126,33 @@ def read_data(
 
 
 def read_there(
-    cluster: Cluster,
-    data: Data,
-    reading: Reading,
-    batch: int | None = None,
-    all_rows: bool = False,
-    aloud: bool = True,
+    cluster: Cluster, data: Data, reading: Reading, batch: int | None, all_rows: bool, aloud: bool
 ) -> Read:
-    """DATA, read by the workers of a cluster."""
+    """DATA, read by the workers of a cluster, each file a task."""
     from ..io import on_copies
     from ._progress import Progress
     from ._remote import read_on
 
-    if not aloud:
-        return read_on(cluster, data, reading, batch, all_rows)
+    if not aloud:  # somebody else shows how far it is
+        found = read_on(cluster, data, reading, batch, all_rows)
+        return found._replace(notes=(*found.notes, *_not_kept(found.statistics, batch)))
     with Progress("reading on the cluster") as progress:
         found = read_on(cluster, data, reading, batch, all_rows, progress.advance)
     stats = found.statistics
-    notes = (*found.notes, *on_copies(stats.copies, stats.names), *_on_choice(stats, "the rows are many"))
+    notes = (*found.notes, *on_copies(stats.copies, stats.names), *_not_kept(stats, batch))
     _say(notes)
     return found._replace(notes=notes)
+
+
+def _not_kept(found: SpinStatistics, batch: int | None) -> tuple[str, ...]:
+    """What to say if workers did not keep all rows."""
+    return () if found.rows is not None else _on_choice(found, "" if batch else _many())
+
+
+def _many() -> str:
+    from ..io import KEPT_BYTES
+
+    return f"the rows are more than {KEPT_BYTES >> 20} MB of bits"
 
 
 def read(data: Data, reading: Reading, all_rows: bool = False, aloud: bool = True) -> Read:
@@ -155,11 +162,11 @@ def read(data: Data, reading: Reading, all_rows: bool = False, aloud: bool = Tru
     memory, sums and products are kept of all of them, and some rows, unless ``all_rows`` are asked for. A report has
     notes of its own: it reads without ``aloud``.
     """
-    from ..io import KEPT_BYTES, fits, on_copies, open_tables, read_table
+    from ..io import fits, on_copies, open_tables, read_table
     from ..statistics import SpinStatistics
 
     table = open_tables(data, reading.array)
-    many = "" if fits(table) else f"the rows are more than {KEPT_BYTES >> 20} MB of bits"
+    many = "" if fits(table) else _many()
     beyond = _beyond_memory(table) or many
     if beyond and not all_rows and reading.missing != "drop-spins":
         return _in_batches(table, reading, None, beyond, aloud)
@@ -229,12 +236,14 @@ def _in_batches(table: Source, reading: Reading, rows: int | None, why: str, alo
 
 
 def _on_choice(found: SpinStatistics, why: str) -> tuple[str, ...]:
-    """What to say if not all rows were kept."""
+    """What to say if data were read in batches."""
     some = found.sampled
-    if not why or some is None or some is found:
+    assert some is not None
+    if not why and some.N == found.N:
         return ()
-    kept = f"and {some.N} of the {found.N} rows, a random choice, for what needs rows"
-    return (f"{why}: they are read in batches. Sums and products of all are kept, {kept}.",)
+    how = f"{why}: they are read in batches" if why else "data were read in batches"
+    which = f"{some.N} of the {found.N} rows, a random choice," if some.N < found.N else "all rows"
+    return (f"{how}. Sums and products are kept, and {which} for what needs rows.",)
 
 
 def name_of(data: Data, folders: bool = True) -> str:
