@@ -7,13 +7,23 @@ becomes of a task, joblib hears of it.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
 from joblib.parallel import ParallelBackendBase
 
 Callback = Callable[[Any], None]
+
+
+def gathered(client: Any, future: Any) -> Future[Any]:
+    """The result of one of Dask's futures, to wait for without that a thread hangs on a scheduler that is silent."""
+    return asyncio.run_coroutine_threadsafe(
+        client.gather(future, asynchronous=True), client.loop.asyncio_loop
+    )
 
 
 class ClusterBackend(ParallelBackendBase):
@@ -30,8 +40,8 @@ class ClusterBackend(ParallelBackendBase):
         self.threads: int = sum(client.nthreads().values())  # whoever watches the cluster counts them again
 
     def effective_n_jobs(self, n_jobs: int | None) -> int:
-        """All threads of the cluster, whatever is asked for."""
-        return max(1, self.threads)
+        """All threads of the cluster, whatever is asked for; two at least, for joblib would do a single job here."""
+        return max(2, self.threads)
 
     def submit(self, func: Callable[[], Any], callback: Callback | None = None) -> Any:
         """Run a batch of tasks on a worker. The callback hears of its result, or of its error."""
@@ -40,17 +50,17 @@ class ClusterBackend(ParallelBackendBase):
         key = f"joblib-{uuid4().hex}"  # another each time: a task may draw random numbers
         future = self.client.submit(func, key=key, pure=False)
         self.waiting[key] = future, callback or (lambda _: None)
-        future.add_done_callback(self._done)
+        gathered(self.client, future).add_done_callback(partial(self._done, key))
         return future
 
     apply_async = submit  # its name in older versions of joblib
 
-    def _done(self, future: Any) -> None:
+    def _done(self, key: str, future: Future[Any]) -> None:
         try:
             found = future.result()
-        except BaseException as error:
+        except (Exception, CancelledError) as error:
             found = error
-        self._tell(future.key, found)
+        self._tell(key, found)
 
     def _tell(self, key: str, found: Any) -> None:
         _, callback = self.waiting.pop(key, (None, None))

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 GONE = 15  # seconds without a worker, or without an answer, after which work is given up
 _LOOK = 1  # seconds between two looks
+_GLANCE = 0.02  # seconds between two looks at a result
 _CLOSING = 3  # seconds to say goodbye
 
 
@@ -37,11 +38,14 @@ class Cluster:
 
     def result(self, future: Any) -> Any:
         """Of one of Dask's futures; a LostError if it will never come."""
-        while not future.done():
+        from ._backend import gathered
+
+        found = gathered(self.client, future)
+        while not found.done():
             if self.backend.lost is not None:
                 raise self.backend.lost
-            time.sleep(0.02)
-        return future.result()
+            time.sleep(_GLANCE)
+        return found.result()
 
     def _look(self) -> None:
         seen = time.monotonic()

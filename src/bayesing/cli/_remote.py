@@ -108,7 +108,8 @@ def _seen(paths: tuple[str, ...] | list[str], read: Callable[[], Result]) -> Res
             return error
         worker: Any = get_worker()
         name = worker.address if str(worker.name) == worker.address else f"{worker.name} ({worker.address})"
+        cannot = "cannot read it" if os.path.exists(unseen[0]) else "does not see it"
         return InputError(
-            f"{unseen[0]}: expected a file that all workers can read, found that the worker {name} cannot "
-            f"({error}). Put files into a folder that all workers see, under the same path."
-        )
+            f"expected a file that all workers can read, found that the worker {name} {cannot}. Put files into a "
+            "folder that all workers see, under the same path."
+        ).at(unseen[0])
