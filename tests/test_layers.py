@@ -31,7 +31,7 @@ ROWS = [
         "statistics",
         "order",
     ],
-    ["priors", "mixture", "encodings", "bqm", "ising", "restricted", "conditionals", "replica"],
+    ["priors", "mixture", "encodings", "bqm", "ising", "restricted", "conditionals", "weighted", "replica"],
     ["sampling"],
     ["learning"],
     ["generator", "entropy"],

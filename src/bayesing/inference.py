@@ -7,20 +7,21 @@ scikit-learn. Answers are values; whoever asks shows their ``warnings``.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from . import couplings, strength
 from .allowed import check_couplings, check_data, check_strength, is_auto, rows_for
 from .arguments import Seed, check_flag
 from .choice import AUTO, COUPLINGS, STRENGTH, CouplingSituation, StrengthSituation, find, first, stand_in
 from .conditionals import fields_of
-from .couplings import CouplingMethod, Couplings, Strength
+from .couplings import Band, CouplingMethod, Couplings, Reduced, Strength
 from .couplings._causes import CauseCouplings, Hidden, model_of
 from .couplings._sparse import SparseCouplings
 from .couplings.likelihood import LikelihoodCouplings
@@ -33,8 +34,10 @@ from .statistics import SpinStatistics
 from .strength import Estimate, Method, Options
 from .texts import quoted_names
 from .thinned import Thinned
-from .types import Array, Heard, Indices
+from .types import Array, Flags, Heard, Indices
 from .words import at_bound, distrust, on_order, regime, unbounded
+
+MOST_DENSE = 30_000  # spins whose couplings and errors, 7 GB each, may be asked for as matrices
 
 if TYPE_CHECKING:
     from .check import Check
@@ -145,16 +148,64 @@ def infer_strength(
     )
 
 
-class Block(NamedTuple):
-    """Some rows of the couplings: their numbers, couplings to all spins, errors, and probabilities.
+class Told(NamedTuple):
+    """What errors that a method gives do not know of: what a row is worth, and what is uncertain about the prior.
 
-    A probability is that the coupling is there or, for priors under which all of them are, that its sign is right.
+    ``there`` are probabilities that couplings are; None for priors under which all of them are.
     """
+
+    n: int
+    worth: float
+    strength: Strength | None
+    there: Array | None
+
+    def blocks(self, bands: Iterator[Band]) -> Iterator[Block]:
+        """Pairs with errors that know of it."""
+        return (Block(*band, self) for band in bands)
+
+    def reduced(self, task: Callable[[Iterator[Block]], Reduced], bands: Iterator[Band]) -> Reduced:
+        """What a task makes of them."""
+        return task(self.blocks(bands))
+
+    def widened(self, errors: Array) -> Array:
+        """Errors that know of it."""
+        errors = errors if self.worth == 1 else errors / math.sqrt(self.worth)
+        return errors if self.strength is None else self.strength.widen(errors, self.n)
+
+
+class Block(NamedTuple):
+    """Successive rows of the couplings, and columns from the first of them on: pairs i < j, and others."""
 
     rows: Indices
     J: Array
-    error: Array
-    probability: Array
+    given: Array  # errors that a method gives
+    told: Told
+
+    @property
+    def error(self) -> Array:
+        """Standard errors."""
+        return self.told.widened(self.given)
+
+    @property
+    def probability(self) -> Array:
+        """That a coupling is there or, for priors under which all of them are, that its sign is right."""
+        there = self.told.there
+        return 1 - _false_signs(self.J, self.error) if there is None else there[self.rows, self.rows[0] :]
+
+    def pairs(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Of a matrix of this shape, the entries of pairs i < j, one after the other."""
+        k = len(self.rows)
+        return np.append(values[:, :k][np.triu_indices(k, 1)], values[:, k:])
+
+    def chosen(self, which: Flags) -> list[Array]:
+        """i, j, coupling, error and probability of the pairs i < j among those marked."""
+        k, there = len(self.rows), self.told.there
+        which[:, :k] &= np.triu(np.ones((k, k), dtype=bool), 1)
+        row, column = np.nonzero(which)
+        i, j = self.rows[row], column + self.rows[0]
+        J, error = self.J[row, column], self.told.widened(self.given[row, column])
+        probability = 1 - _false_signs(J, error) if there is None else there[i, j]
+        return [i, j, J, error, probability]
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,8 +244,15 @@ class CouplingAnswer:
     @cached_property
     def matrices(self) -> tuple[Array, Array]:
         """All couplings and their errors, n x n, with what is uncertain about the strength of the prior."""
+        n = len(self.couplings.fields)
+        if n > MOST_DENSE:
+            raise InputError(
+                f"Expected at most {MOST_DENSE} spins where all couplings are asked for as a matrix: found {n}, "
+                f"which would take {16 * n**2 / 1e9:.0f} GB with errors. Ask for strongest(k) or edges(fdr), which "
+                "go through the pairs some at a time."
+            )
         mean, deviation = self.couplings.rows()
-        deviation = self._widened(deviation)
+        deviation = self._told.widened(deviation)
         mean.flags.writeable = deviation.flags.writeable = False  # many look at them
         return mean, deviation
 
@@ -232,7 +290,10 @@ class CouplingAnswer:
     @property
     def summary(self) -> str:
         """How couplings were found, and whether the model is good, in a line."""
-        strength = "" if self.strength is None else f", prior of J = {math.sqrt(self.strength.gamma):.3g}"
+        strength = ""
+        if self.strength is not None:  # the size of one coupling: J is what the other estimator tells
+            size = math.sqrt(self.strength.gamma / len(self.couplings.fields))
+            strength = f", couplings expected to be about {size:.2g}"
         penalty = "" if self.couplings.penalty is None else f", penalty {self.couplings.penalty:.3g}"
         causes = f", {self.n_hidden} common cause{'s' * (self.n_hidden > 1)}" if self.n_hidden else ""
         checked = "" if self.check is None else f", check {'passed' if self.check.passed else 'NOT PASSED'}"
@@ -251,16 +312,17 @@ class CouplingAnswer:
         return found.false_signs if isinstance(found, SparseCouplings) else _false_signs(*self.matrices)
 
     def blocks(self) -> Iterator[Block]:
-        """All couplings, some rows at a time."""
-        for rows, mean, deviation in self.couplings.blocks():
-            deviation = self._widened(deviation)
-            there = self.probabilities
-            probability = 1 - _false_signs(mean, deviation) if there is None else there[rows]
-            yield Block(rows, mean, deviation, probability)
+        """All pairs, some rows at a time."""
+        return self._told.blocks(self.couplings.bands())
 
-    def _widened(self, deviation: Array) -> Array:
-        deviation = deviation / math.sqrt(self.told_worth)
-        return deviation if self.strength is None else self.strength.widen(deviation)
+    def over(self, task: Callable[[Iterator[Block]], Reduced]) -> list[Reduced]:
+        """What ``task`` makes of all pairs, in several parts at the same time, in order."""
+        return self.couplings.over(partial(self._told.reduced, task))
+
+    @property
+    def _told(self) -> Told:
+        n = len(self.couplings.fields)
+        return Told(n, self.told_worth, self.strength, self.probabilities)
 
     @property
     def warnings(self) -> tuple[Warning, ...]:
@@ -326,7 +388,8 @@ def infer_couplings(
         method, reason = chosen.name, f"cells are missing, which {asked.name} cannot use"
     check_data(chosen, data, infers=situation.gamma is None)
     found, given = situation.fit(method)
-    base = np.append(fields_of(data.sums, data.counts), np.zeros(model_of(found).n_spins - data.n))
+    units = len(found.hidden.fields) if isinstance(found, CauseCouplings) else 0
+    base = np.append(fields_of(data.sums, data.counts), np.zeros(units))
     if by_evidence:
         gains = gains or gains_of(found)
         reason = told_by_evidence(found, gains)

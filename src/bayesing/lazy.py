@@ -18,10 +18,10 @@ import numpy as np
 
 from .drawn import DrawnRows
 from .exceptions import InputError
-from .packed import PackedSpins
+from .packed import PackedSpins, bytes_of_row
 from .spins import check_shape
 
-KEPT_BYTES = 2**28  # of bits, up to which all rows are kept: two thousand million spins in 256 MB
+KEPT_BYTES = 2**27  # of bits, up to which all rows are kept: a thousand million spins in 128 MB
 _WORTH_FOLDING = 32  # rows for each spin, from which products of int32 take less memory than bits
 _BRANCHES = (
     8  # of a node of the tree: few enough that their matrices fit into memory, and enough to be done soon
@@ -61,9 +61,9 @@ def most_rows(n: int) -> int:
     """How many rows of n spins are kept beside sums and products.
 
     >>> most_rows(100), most_rows(10**6)
-    (16777216, 32000000)
+    (8388608, 32000000)
     """
-    return max(KEPT_BYTES // (8 * -(-n // 64)), _WORTH_FOLDING * n)
+    return max(KEPT_BYTES // bytes_of_row(n), _WORTH_FOLDING * n)
 
 
 def part_of(found: S, run: int, start: int = 0, most: int | None = None) -> Reduced[S]:

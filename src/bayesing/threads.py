@@ -1,4 +1,4 @@
-"""Threads of BLAS: for small matrices one is as fast as two, and far faster where the cores are busy."""
+"""Threads: of BLAS, of which small matrices need one alone, and of tasks."""
 
 from __future__ import annotations
 
@@ -29,12 +29,9 @@ def workers() -> Iterator[Run]:
     from concurrent.futures import ThreadPoolExecutor
 
     from joblib import cpu_count, effective_n_jobs
-    from joblib.parallel import get_active_backend
     from threadpoolctl import threadpool_limits
 
-    backend, asked = get_active_backend()
-    free = asked is None and backend.nesting_level == 0
-    n_threads = cpu_count() if free else min(effective_n_jobs(None), cpu_count())
+    n_threads = cpu_count() if _is_free() else min(effective_n_jobs(None), cpu_count())
     with threadpool_limits(1, "blas"), ThreadPoolExecutor(n_threads) as pool:
 
         def run(tasks: Sequence[Callable[[], Any]]) -> list[Any]:
@@ -42,3 +39,43 @@ def workers() -> Iterator[Run]:
             return [future.result() for future in futures]
 
         yield run
+
+
+def spread(function: Callable[..., Result], tasks: Sequence[Any], *shared: Any) -> Iterator[Result]:
+    """``function(task, *shared)`` of each task, in order: on all cores, or wherever joblib is told to run them.
+
+    On a cluster, arrays among ``shared`` are sent once. Here BLAS takes one thread in each task, so that numbers are
+    the same wherever they run.
+    """
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, "blas"):
+        if len(tasks) == 1:
+            yield function(tasks[0], *shared)
+            return
+        from joblib import Parallel, delayed
+
+        asked = -1 if _is_free() else None
+        jobs = Parallel(n_jobs=asked, prefer="threads", return_as="generator")
+        yield from jobs(delayed(function)(task, *shared) for task in tasks)
+
+
+def alone(steps: Iterator[Result]) -> Iterator[Result]:
+    """The same, each made with one thread of BLAS, as in :func:`spread`, so that numbers are the same."""
+    from threadpoolctl import threadpool_limits
+
+    while True:
+        with threadpool_limits(1, "blas"):
+            try:
+                found = next(steps)
+            except StopIteration:
+                return
+        yield found
+
+
+def _is_free() -> bool:
+    """Whether nobody has said how many tasks may run, nor is this one of them."""
+    from joblib.parallel import get_active_backend
+
+    backend, asked = get_active_backend()
+    return asked is None and backend.nesting_level == 0

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     help="Expected share of false ones among the couplings that the file calls edges.",
 )
 @click.option("--matrix", is_flag=True, help="Write the n x n matrix instead of a list of pairs.")
+@click.option("--top", metavar="K", type=int, help="Write the K strongest couplings instead of all.")
 @click.option("--fields", metavar="FILE", help="A .csv file to write the fields to, as well.")
 @click.option(
     "--encoding",
@@ -67,6 +68,7 @@ def couplings(
     hidden: str,
     fdr: float,
     matrix: bool,
+    top: int | None,
     fields: str | None,
     encoding: str,
     series: bool,
@@ -93,7 +95,7 @@ def couplings(
     from ..allowed import check_couplings
     from ..arguments import number
     from ..boltzmann_machine import BoltzmannMachine
-    from ..export import ENDINGS, Choices, Fit, check_choices, write, write_fields
+    from ..export import ENDINGS, Choices, Fit, check_choices, check_size, write, write_fields
     from ._errors import naming
     from ._json import couplings_as_json, dumps
     from ._options import n_hidden
@@ -103,7 +105,7 @@ def couplings(
     from ._shown import shown_couplings
     from ._text import couplings_as_text
 
-    choices = Choices(number("--fdr", fdr, least=0, most=1), encoding, matrix)
+    choices = Choices(number("--fdr", fdr, least=0, most=1), encoding, matrix, top)
     check_choices(output, choices)
     check_output(output, ENDINGS, force, data)
     if fields is not None:
@@ -115,6 +117,7 @@ def couplings(
     bm = BoltzmannMachine(method, prior, gamma, units, series, random_state=seed)
     found = read_data(data, reading, batch, by, series, cluster=cluster)
     N, n = found.statistics.N, found.statistics.n
+    check_size(output, choices, n)
     pairs = n * (n - 1) // 2
     with Progress(f"inferring {pairs} couplings from {N} samples") as progress:
         with naming(name_of(data)):

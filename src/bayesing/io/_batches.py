@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from ..arguments import count
 from ..spins import check_shape
 from ._missing import KEEP
-from ._open import naming
 from ._parts import PARTS, Part, Said, check_rule_of_parts
 from ._paths import Paths
 from ._record import SpinData
-from ._several import Source, open_tables, select_in
+from ._several import Source, naming_any, open_tables, select_in
 
 _BATCH_CELLS = 2**24  # spins of a batch by default: 2 MB of bits, 16 MB once they are unpacked
 
@@ -31,7 +30,7 @@ def read_batches(
     stands for a missing value.
     """
     check_rule_of_parts(missing)
-    size_of(rows, 1)
+    _size(rows, 1)
     return batches_of(open_tables(path, array), rows, missing, drop_columns)
 
 
@@ -43,18 +42,17 @@ def batches_of(
 ) -> Iterator[SpinData]:
     """Read what :func:`open_tables` has looked at; see :func:`read_batches`."""
     check_rule_of_parts(missing)
-    return _batches(table, size_of(rows, table.width), missing, drop_columns)
+    return _batches(table, _size(rows, table.width), missing, drop_columns)
 
 
-def size_of(rows: int | None, width: int) -> int:
-    """The number of rows of a batch."""
+def _size(rows: int | None, width: int) -> int:
     return max(1, _BATCH_CELLS // max(1, width)) if rows is None else count("rows", rows, 1)
 
 
 def _batches(
     table: Source, size: int, missing: str, drop_columns: str | Sequence[str | int]
 ) -> Iterator[SpinData]:
-    with naming(table.path):
+    with naming_any(table):
         selection = select_in(table, drop_columns)
         names, said = selection.names, Said()
         pending: list[Part] = []

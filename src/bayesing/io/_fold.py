@@ -13,17 +13,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from ..arguments import count
 from ..drawn import Drawing
 from ..lazy import KEPT_BYTES as KEPT_BYTES  # for those who speak of it
 from ..lazy import most_rows
+from ..packed import bytes_of_row
 from ..spins import any_gaps, check_shape
 from ..statistics import SpinStatistics
-from ._batches import size_of
 from ._missing import KEEP
-from ._open import naming
 from ._parts import PARTS, Part, Parts, Said, ZeroIsMissing, check_rule_of_parts, kept
 from ._selection import Selection
-from ._several import SelectionOfSeveral, Source, select_in
+from ._several import SelectionOfSeveral, Source, naming_any, select_in
+
+_FOLDED_BYTES = 2**24  # of bits, of which products are made at a time: enough for counting bits to pay
 
 
 class FoldedTable(NamedTuple):
@@ -39,6 +41,11 @@ def fits(table: Source) -> bool:
     return table.n_rows <= most_rows(table.width)
 
 
+def size_of(rows: int | None, width: int) -> int:
+    """How many rows to fold at a time: as many as asked for, if any."""
+    return max(1, _FOLDED_BYTES // bytes_of_row(width)) if rows is None else count("rows", rows, 1)
+
+
 def fold_table(
     table: Source,
     rows: int | None = None,
@@ -51,7 +58,7 @@ def fold_table(
     """
     check_rule_of_parts(missing)
     size = size_of(rows, table.width)
-    with naming(table.path):
+    with naming_any(table):
         selection = select_in(table, drop_columns)
         if missing == KEEP:
             try:

@@ -61,7 +61,7 @@ def _unchanged(chunks: Callable[[], Iterator[Chunk]], path: Path, before: _Stamp
     """The chunks, and at their end, or before any error, an InputError if the file has changed meanwhile."""
     try:
         yield from chunks()
-    except (InputError, OSError) as error:
+    except (ValueError, OSError) as error:
         _check_unchanged(path, before, error)
         raise
     _check_unchanged(path, before)

@@ -27,13 +27,12 @@ def files_of(source: Paths) -> tuple[Path, ...]:
     if not given:
         raise InputError("Expected the name of a file, or several: found none.")
     found = [path for each in given for path in _matching(os.fspath(each))]
-    seen: dict[str, Path] = {}
+    seen: set[str] = set()
     for path in found:
-        same = seen.setdefault(os.path.realpath(path), path)
-        if same is not path:
-            raise InputError(f"expected each file once, found it twice, also as {same}. Leave one out.").at(
-                path
-            )
+        real = os.path.realpath(path)
+        if real in seen:
+            raise InputError("expected each file once, found it twice. Leave one out.").at(path)
+        seen.add(real)
     return tuple(found)
 
 

@@ -20,8 +20,8 @@ from ..lazy import Reduced, added, part_of
 from ..spins import any_gaps, check_shape
 from ..statistics import SpinStatistics
 from ..types import Indices
-from ._batches import size_of
 from ._codes import CodeFlags, Encoding, has
+from ._fold import size_of
 from ._missing import KEEP, Tally, check_rule, notes_on, settle
 from ._open import naming, open_table
 from ._parts import Part

@@ -12,11 +12,10 @@ from ..types import Flags
 from ._bits import Bits
 from ._codes import CodeFlags
 from ._missing import KEEP, Tally, check_rule, notes_on, settle
-from ._open import naming
 from ._paths import Paths
 from ._record import SpinData, on_constant_spins
 from ._selection import Selection, check_encoding
-from ._several import SelectionOfSeveral, Source, open_tables, select_in
+from ._several import SelectionOfSeveral, Source, naming_any, open_tables, select_in
 
 
 def read_spins(
@@ -52,7 +51,7 @@ def read_rows(
 ) -> tuple[SpinData, Flags | None]:
     """The same, and which rows of the file were kept; None if all were."""
     check_rule(missing)
-    with naming(table.path):
+    with naming_any(table):
         selection = select_in(table, drop_columns)
         parts, flags = _all_chunks(selection)
         check_shape((sum(len(bits.up) for bits in parts), len(selection.kept)))

@@ -8,6 +8,7 @@ error names the file at fault and the first one, from which it differs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -47,6 +48,26 @@ class Tables:
 
 
 Source = Table | Tables
+
+
+@contextmanager
+def naming_any(source: Source) -> Iterator[None]:
+    """Put the name of the file, or of all of them, before an error that does not name one of them itself."""
+    if isinstance(source, Table):
+        with naming(source.path):
+            yield
+        return
+    own = {f"{table.path}: " for table in source.each}
+    named: InputError | None = None
+    with naming(source.path):
+        try:
+            yield
+        except InputError as error:
+            if not error.args or error.args[0] not in own:
+                raise
+            named = error
+    if named is not None:
+        raise named
 
 
 def open_tables(source: Paths, array: str | None = None) -> Source:
