@@ -92,6 +92,7 @@ def test_rows_are_drawn_as_in_one_pass(tmp_path, monkeypatch):
     monkeypatch.setattr(lazy, "KEPT_BYTES", 8 * 50)
     monkeypatch.setattr(lazy, "_WORTH_FOLDING", 1)
     monkeypatch.setattr(drawn, "_CELLS", 7 * 20)
+    monkeypatch.setattr("bayesing.io._text.CHUNK", 200)  # bytes: a few rows at a time
     paths = written(tmp_path, *tables())
     found, expected = read_apart(paths, rows=11), fold_table(open_tables(paths), 13)
     assert found.statistics.rows is None and found.statistics.N == expected.statistics.N == 210

@@ -29,7 +29,7 @@ _BRANCHES = (
 
 
 class Summable(Protocol):
-    """What is known of some rows, which can be added up: a :class:`~bayesing.statistics.SpinStatistics`."""
+    """What is known of some rows, which can be added up: a ``SpinStatistics``."""
 
     @property
     def N(self) -> int: ...
