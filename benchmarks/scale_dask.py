@@ -1,6 +1,4 @@
-"""Files read, and intervals simulated, by the workers of a Dask cluster on this machine, as docs/scale.md has it.
-
-    python benchmarks/scale_dask.py FOLDER [--quick]
+"""Files read, and intervals simulated, by the workers of a Dask cluster on this machine.
 
 A real scheduler and worker processes of one thread each on 127.0.0.1. Commands run as from a shell, with ``--dask``
 and without, and take turns. The fastest of each counts. Without ``--dask`` a fit reads in one process, and an
@@ -29,7 +27,7 @@ from bayesing.experiments.cells import Task
 
 from coupling_data import cell
 from edge_data import claim
-from front import Row, Settings, grouped, main, part
+from front import Row, Settings, grouped
 
 _HERE = 0  # workers: without a cluster
 _STARTING = 60  # seconds for workers to be there
@@ -130,9 +128,3 @@ def dask_summary(s: Settings, rows: list[Row]) -> None:
             )
     same = [len({(row["J"], row["J_from"]) for row in group}) for group in grouped(rows, "work").values()]
     claim("the same bits with any number of workers", set(same) == {1})
-
-
-PARTS = {"dask": part("dask", dask_tasks, dask_summary)}
-
-if __name__ == "__main__":
-    main(__file__, __doc__, PARTS)

@@ -42,7 +42,7 @@ CELLS = {
     },
     "missing": {"recovery": 20, "edges": 10, "strength": 20, "impute": 16, "senate": 2, "cost": 9},
     "robustness": {"beyond": 32, "errors": 40},
-    "scale_dask": {"dask": 3},
+    "scale": {"reading": 4, "dask": 3},
     "series": {
         **{"truth": 144, "intervals": 24, "methods": 3, "edges": 10, "independent": 6},
         **{"drift": 16, "recording": 0, "cost": 4},
@@ -110,6 +110,7 @@ def test_methods_are_those_of_the_library(imported):
         ("likelihood", "exact", "exact.csv", 1),
         ("likelihood", "hard", "hard.csv", 1),
         ("robustness", "errors", "errors.csv", 20),
+        ("scale", "reading", "reading.csv", 11),
         ("zoo", "alarms", "alarms.csv", 4),
     ],
 )
@@ -458,7 +459,7 @@ def test_overlaps_pair_units(imported):
 
 
 def test_a_cluster_gives_the_same_bits(tmp_path, run):
-    said = run("scale_dask", tmp_path, "--quick").out
+    said = run("scale", tmp_path, "dask", "--quick").out
     rows = list(csv.DictReader((tmp_path / "dask.csv").read_text().splitlines()))
     assert [row["workers"] for row in rows] == ["0", "2"] * 2
     assert "holds  the same bits with any number of workers" in said

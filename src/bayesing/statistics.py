@@ -196,8 +196,9 @@ class SpinStatistics:
             rows = PackedSpins.stacked([self.rows, other.rows])
             absent = stacked_gaps([self.rows, other.rows], [self.absent, other.absent])
             runs = self.runs + other.runs
+            drawn = None if self.drawn is None or other.drawn is None else self.drawn + other.drawn
             return SpinStatistics(
-                N, self.n, rows, None, names, encoding, absent=absent, lengths=runs, empty=empty
+                N, self.n, rows, None, names, encoding, absent=absent, lengths=runs, drawn=drawn, empty=empty
             )
         kind = integers_up_to(N)
         cross = self.cross.astype(kind)
@@ -206,13 +207,15 @@ class SpinStatistics:
         if self.missing or other.missing:
             counts = np.add(self.pair_counts, other.pair_counts, dtype=kind)
             folded = Folded(*folded[:2], counts, np.add(self.pair_sums, other.pair_sums, dtype=kind))
-        samples = [self._sample(), other._sample()]
-        drawn = None if None in samples else DrawnRows.merged(samples)  # type: ignore[arg-type]
+        mine, others = self._sample(), other._sample()
+        drawn = None if mine is None or others is None else mine + others
         return SpinStatistics(N, self.n, None, folded, names, encoding, drawn=drawn, empty=empty)
 
     def _sample(self) -> DrawnRows | None:
         """Rows that were drawn, now if all were kept; None where there are none."""
-        return self.drawn if self.rows is None else DrawnRows.of(self.rows, self.absent)
+        if self.drawn is not None or self.rows is None:
+            return self.drawn
+        return DrawnRows.of(self.rows, self.absent)
 
     @cached_property
     def sampled(self) -> SpinStatistics | None:

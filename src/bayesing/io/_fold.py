@@ -51,10 +51,12 @@ def fold_table(
     rows: int | None = None,
     missing: str = KEEP,
     drop_columns: str | Sequence[str | int] = (),
+    first: int | None = None,
 ) -> FoldedTable:
     """Statistics of what :func:`open_tables` has looked at, from ``rows`` samples at a time.
 
-    ``missing`` is "keep", "error" or "drop-samples".
+    ``missing`` is "keep", "error" or "drop-samples". ``first`` is the number of the first of these files among all
+    files, if these are not all: their statistics add up to those of all files, and to the same rows drawn.
     """
     check_rule_of_parts(missing)
     size = size_of(rows, table.width)
@@ -62,13 +64,13 @@ def fold_table(
         selection = select_in(table, drop_columns)
         if missing == KEEP:
             try:
-                return _fold(selection, kept(selection, at_first_sight=True), size)
+                return _fold(selection, kept(selection, at_first_sight=True), size, first)
             except ZeroIsMissing:
                 pass
-        return _fold(selection, PARTS[missing](selection), size)
+        return _fold(selection, PARTS[missing](selection), size, first)
 
 
-def _fold(selection: Selection, parts: Parts, size: int) -> FoldedTable:
+def _fold(selection: Selection, parts: Parts, size: int, first: int | None) -> FoldedTable:
     """Add up what rows say, ``size`` of them at a time or as many as there are spins."""
     n, several = len(selection.kept), isinstance(selection, SelectionOfSeveral)
     said, drawing = Said(), Drawing()
@@ -78,18 +80,17 @@ def _fold(selection: Selection, parts: Parts, size: int) -> FoldedTable:
     for part, said in parts:  # noqa: B007 - what was said last is said of all
         run = len(selection.ends) - 1 if isinstance(selection, SelectionOfSeveral) else 0
         lengths += [0] * (run + 1 - len(lengths))
-        drawing.add(part.rows, part.absent, run, lengths[run])
+        drawing.add(part.rows, part.absent, (first or 0) + run, lengths[run])
         lengths[run] += len(part.rows)
         pending.append(part)
         held += len(part.rows)
         if held >= size and held > n:
             found, pending, held = [_sum(found, pending, selection)], [], 0
-    check_shape((sum(lengths), n))
+    check_shape((sum(lengths), n), 2 if first is None else 1)
     whole = _sum(found, pending, selection)
-    runs = tuple(length for length in lengths if length) if several else None
-    if whole.rows is not None:
-        return FoldedTable(replace(whole, encoding=said.encoding, lengths=runs), *said)
-    return FoldedTable(replace(whole, encoding=said.encoding, drawn=drawing.sample), *said)
+    runs = tuple(length for length in lengths if length) if several and whole.rows is not None else None
+    statistics = replace(whole, encoding=said.encoding, lengths=runs, drawn=drawing.sample)
+    return FoldedTable(statistics, *said)
 
 
 def _sum(found: list[SpinStatistics], pending: list[Part], selection: Selection) -> SpinStatistics:
