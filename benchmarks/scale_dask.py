@@ -35,7 +35,7 @@ _STARTING = 60  # seconds for workers to be there
 
 def dask_tasks(s: Settings) -> list[Task]:
     fits = [cell(reading, s, kind, N, cost=N) for kind, N in s.files]
-    return [*fits, cell(simulating, s, *s.interval)]
+    return [*fits, *([cell(simulating, s, *s.interval)] if s.interval else [])]
 
 
 def reading(s: Settings, kind: str, N: int) -> Iterator[Row]:
