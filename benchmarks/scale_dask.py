@@ -122,9 +122,9 @@ def dask_summary(s: Settings, rows: list[Row]) -> None:
         print(f"  {work}, {int(N):,} samples of {n} spins")
         for row in group:
             who = f"{row['workers']} worker(s)" if int(row["workers"]) else "without a cluster"
-            print(
-                f"    {who:18} {float(row['seconds']):6.2f} s, {float(row['cells_a_second']) / 1e6:6.1f} million "
-                "cells a second"
+            rate = (
+                f", {float(row['cells_a_second']) / 1e6:.1f} million cells a second" if "read" in work else ""
             )
+            print(f"    {who:18} {float(row['seconds']):6.2f} s{rate}")
     same = [len({(row["J"], row["J_from"]) for row in group}) for group in grouped(rows, "work").values()]
     claim("the same bits with any number of workers", set(same) == {1})

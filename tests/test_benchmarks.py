@@ -42,7 +42,7 @@ CELLS = {
     },
     "missing": {"recovery": 20, "edges": 10, "strength": 20, "impute": 16, "senate": 2, "cost": 9},
     "robustness": {"beyond": 32, "errors": 40},
-    "scale": {"reading": 4, "dask": 3},
+    "scale": {"reading": 4, "dask": 3, "spins": 2, "square": 3, "growth": 13},
     "series": {
         **{"truth": 144, "intervals": 24, "methods": 3, "edges": 10, "independent": 6},
         **{"drift": 16, "recording": 0, "cost": 4},
@@ -126,6 +126,15 @@ def test_a_benchmark_runs_and_goes_on(tmp_path, run, name, part, table, lines):
         again = run(name, tmp_path, part, "--quick")
     assert again.out == first.out and again.err.startswith("1 of ")
     assert files(tmp_path) == before
+
+
+def test_walks_and_growth_are_measured(tmp_path, run):
+    said = run("scale", tmp_path, "spins", "square", "growth", "--quick").out
+    (row,) = csv.DictReader((tmp_path / "spins.csv").read_text().splitlines())
+    assert int(row["n"]) == 4000 and float(row["within"]) > 0.2 and 0 < float(row["peak_GiB"]) < 4
+    assert "n = N = 300: " in said and "strength spectral: seconds n^" in said and "BROKEN" not in said
+    rows = list(csv.DictReader((tmp_path / "growth.csv").read_text().splitlines()))
+    assert [(int(row["n"]), int(row["N"])) for row in rows[:3]] == [(12, 200), (12, 400), (24, 200)]
 
 
 def test_kinds_of_data_are_fitted_and_drawn(tmp_path, run):
