@@ -6,7 +6,9 @@ import json
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,7 +45,8 @@ PEERS = {
 
 
 def reading_tasks(s: Settings) -> list[Task]:
-    return [cell(reading, s, kind, N, s.n, cost=N) for kind, N in s.files]
+    tasks = [cell(reading, s, kind, N, s.n, cost=N) for kind, N in s.files]
+    return [replace(task, name=task.name.replace("/", "")) for task in tasks]  # which are names of files
 
 
 def reading(s: Settings, kind: str, N: int, n: int) -> Iterator[Row]:
@@ -100,9 +103,10 @@ def measured(command: list[str]) -> Run:
 
 
 def _in_memory(path: Path) -> float:
-    """J of all rows as one array."""
-    spins = bs.read_spins(path).spins
-    return float(bs.EmpiricalBayes("spectral").fit(spins).J_)
+    """J of all rows as one array. The data are signs of normal numbers, which is noticed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bs.AnotherKindWarning)
+        return float(bs.EmpiricalBayes("spectral").fit(bs.read_spins(path).spins).J_)
 
 
 def pieces(N: int, n: int) -> Pieces:
