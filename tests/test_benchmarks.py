@@ -42,7 +42,7 @@ CELLS = {
     },
     "missing": {"recovery": 20, "edges": 10, "strength": 20, "impute": 16, "senate": 2, "cost": 9},
     "robustness": {"beyond": 32, "errors": 40},
-    "scale": {"reading": 4, "spins": 2, "square": 3, "growth": 13},
+    "scale": {"reading": 4, "dask": 3, "spins": 2, "square": 3, "growth": 13},
     "series": {
         **{"truth": 144, "intervals": 24, "methods": 3, "edges": 10, "independent": 6},
         **{"drift": 16, "recording": 0, "cost": 4},
@@ -474,3 +474,10 @@ def test_overlaps_pair_units(imported):
     overlaps = imported("hidden_planted").overlaps
     W = np.eye(4)[:, :3]
     assert overlaps(W[:, [2, 0]] * [-2.0, 3.0], W).tolist() == [1, 0, 1]
+
+
+def test_a_cluster_gives_the_same_bits(tmp_path, run):
+    said = run("scale", tmp_path, "dask", "--quick").out
+    rows = list(csv.DictReader((tmp_path / "dask.csv").read_text().splitlines()))
+    assert [row["workers"] for row in rows] == ["0", "2"]
+    assert "holds  the same bits with any number of workers" in said

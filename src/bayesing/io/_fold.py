@@ -15,19 +15,17 @@ from typing import NamedTuple
 
 from ..arguments import count
 from ..drawn import Drawing
+from ..lazy import KEPT_BYTES as KEPT_BYTES  # for those who speak of it
+from ..lazy import most_rows
 from ..packed import bytes_of_row
-from ..spins import check_shape
+from ..spins import any_gaps, check_shape
 from ..statistics import SpinStatistics
 from ._missing import KEEP
 from ._parts import PARTS, Part, Parts, Said, ZeroIsMissing, check_rule_of_parts, kept
 from ._selection import Selection
 from ._several import SelectionOfSeveral, Source, naming_any, select_in
 
-KEPT_BYTES = 2**27  # of bits, up to which all rows are kept: a thousand million spins in 128 MB
-_FOLDED_BYTES = (
-    2**24
-)  # of bits, of which sums and products are made at a time: enough for counting bits to pay
-_WORTH_FOLDING = 32  # rows for each spin, from which products of int32 take less memory than bits
+_FOLDED_BYTES = 2**24  # of bits, of which products are made at a time: enough for counting bits to pay
 
 
 class FoldedTable(NamedTuple):
@@ -40,8 +38,12 @@ class FoldedTable(NamedTuple):
 
 def fits(table: Source) -> bool:
     """Whether the rows of a table, of which the number may be an estimate, are few enough to be kept."""
-    bits = table.n_rows * bytes_of_row(table.width)
-    return bits <= KEPT_BYTES or table.n_rows <= _WORTH_FOLDING * table.width
+    return table.n_rows <= most_rows(table.width)
+
+
+def size_of(rows: int | None, width: int) -> int:
+    """How many rows to fold at a time: as many as asked for, if any."""
+    return max(1, _FOLDED_BYTES // bytes_of_row(width)) if rows is None else count("rows", rows, 1)
 
 
 def fold_table(
@@ -57,7 +59,7 @@ def fold_table(
     files, if these are not all: their statistics add up to those of all files, and to the same rows drawn.
     """
     check_rule_of_parts(missing)
-    size = max(1, _FOLDED_BYTES // bytes_of_row(table.width)) if rows is None else count("rows", rows, 1)
+    size = size_of(rows, table.width)
     with naming_any(table):
         selection = select_in(table, drop_columns)
         if missing == KEEP:
@@ -96,6 +98,6 @@ def _sum(found: list[SpinStatistics], pending: list[Part], selection: Selection)
     parts = [*found]
     if pending:
         rows, absent = Part.stacked(pending)
-        stats = SpinStatistics(len(rows), rows.n, rows, None, selection.names, absent=absent)
+        stats = SpinStatistics(len(rows), rows.n, rows, None, selection.names, absent=any_gaps(absent))
         parts.append(stats.without_rows())
     return sum(parts[1:], parts[0])
