@@ -28,17 +28,34 @@ def workers() -> Iterator[Run]:
     """
     from concurrent.futures import ThreadPoolExecutor
 
-    from joblib import cpu_count, effective_n_jobs
-    from joblib.parallel import get_active_backend
     from threadpoolctl import threadpool_limits
 
-    backend, asked = get_active_backend()
-    free = asked is None and backend.nesting_level == 0
-    n_threads = cpu_count() if free else min(effective_n_jobs(None), cpu_count())
-    with threadpool_limits(1, "blas"), ThreadPoolExecutor(n_threads) as pool:
+    with threadpool_limits(1, "blas"), ThreadPoolExecutor(_cores()) as pool:
 
         def run(tasks: Sequence[Callable[[], Any]]) -> list[Any]:
             futures = [pool.submit(task) for task in tasks]
             return [future.result() for future in futures]
 
         yield run
+
+
+def chains_for(n_spins: int) -> Any:
+    """Within this, chains of many spins run on as many threads as :func:`workers` would, those of few on one.
+
+    Their results are the same for any number of threads.
+    """
+    from contextlib import nullcontext
+
+    from joblib import parallel_config
+
+    return nullcontext() if n_spins <= _SMALL else parallel_config(n_jobs=_cores())
+
+
+def _cores() -> int:
+    """As many as ``joblib.parallel_config`` says, by default all; one inside a task of joblib."""
+    from joblib import cpu_count, effective_n_jobs
+    from joblib.parallel import get_active_backend
+
+    backend, asked = get_active_backend()
+    free = asked is None and backend.nesting_level == 0
+    return int(cpu_count() if free else min(effective_n_jobs(None), cpu_count()))
