@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-lowest fuzz lint docs linkcheck bench dist clean
+.PHONY: demo test test-lowest fuzz audit lint docs linkcheck bench dist clean
 
 demo: .venv/demo.stamp  ## simulate, fit, and write two reports to bayesing-demo/
 	$(BIN)/bayesing demo --force
@@ -29,6 +29,9 @@ fuzz: .venv/fuzz.stamp  ## attack the readers and the methods for an hour; what 
 	BAYESING_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest tests/test_fuzz.py tests/test_state_machine.py
 	cd results/fuzz && ../../$(BIN)/python ../../tests/fuzz_readers.py corpus -max_total_time=$(FUZZ_SECONDS) \
 		-rss_limit_mb=3000 -timeout=30 -max_len=65536 -print_final_stats=1
+
+audit: .venv/audit.stamp  ## known vulnerabilities of the versions in constraints.txt, which needs a network
+	$(BIN)/pip-audit --strict --requirement constraints.txt --no-deps --disable-pip
 
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .
@@ -93,6 +96,10 @@ clean:
 .venv/docs.stamp: pyproject.toml constraints.txt | .venv/bin/python
 	$(PIP) --editable ".[docs]"
 	@touch $@ .venv/demo.stamp
+
+.venv/audit.stamp: | .venv/bin/python
+	$(PIP) pip-audit
+	@touch $@
 
 .venv/release.stamp: constraints.txt | .venv/bin/python
 	$(PIP) build twine

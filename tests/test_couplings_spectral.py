@@ -3,6 +3,8 @@ import pytest
 
 import bayesing as bs
 from bayesing.conditionals import middle_of_fields
+from bayesing.couplings import spectral
+from bayesing.couplings._kernel import interpolation
 from bayesing.couplings.spectral import fit_couplings, posterior
 from bayesing.spectrum import Spectrum, saddle
 from bayesing.strength.spectral import fit_spectral
@@ -115,8 +117,7 @@ def test_the_bias_is_that_of_pairs_by_themselves():
         assert taken - J == pytest.approx(2 * m.prod() * J**2 + 2 / 3 * v.prod() * J**3, rel=rel)
     known = posterior(stats(data()), 0.5)
     mean, deviation = known.rows()
-    v = np.zeros(len(mean))
-    v[known.varying] = known.deviations**2
+    v = 1 - data().mean(axis=0) ** 2
     squares = [
         4 * (1 - v[i]) * (1 - v[j]) * mean[i, j] ** 4 + 4 / 9 * (v[i] * v[j]) ** 2 * mean[i, j] ** 6
         for i in range(len(mean))
@@ -132,3 +133,72 @@ def test_wrong_input():
         posterior(stats(data()), 0.0)
     with pytest.raises(ValueError, match="found 1 of 3"):
         posterior(stats(np.array([[1, 1, 1], [1, 1, -1], [1, 1, -1]], np.int8)), 1.0)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.001, 40.0, 1e5])
+@pytest.mark.parametrize("a", [1e-3, 2.0, 1e4])
+def test_the_kernel_is_a_product_of_narrow_matrices(factor, a):
+    x = 0.3 * np.exp(np.random.default_rng(0).uniform(0, np.log(factor), 300))
+    z, L = interpolation(x)
+    assert len(z) < 70 and (x.min() <= z).all() and (z <= x.max()).all()
+    error = L @ (1 / (1 + a * np.outer(z, z))) @ L.T - 1 / (1 + a * np.outer(x, x))
+    assert np.abs(error).max() < 1e-12
+
+
+def test_the_kernel_of_few_numbers_and_at_a_node():
+    few = np.array([0.5, 7.0, 2.0])
+    z, L = interpolation(few)
+    assert (z == few).all() and (L == np.eye(3)).all()
+    nodes, _ = interpolation(np.linspace(1, 40, 100))
+    again, L = interpolation(np.concatenate([nodes[5:6], np.linspace(1, 40, 100)]))
+    assert again == pytest.approx(nodes) and L[0] == pytest.approx(np.eye(len(nodes))[5], abs=1e-12)
+
+
+@pytest.mark.parametrize("N", [25, 300])
+@pytest.mark.parametrize("constant", [[], [0, 9, 40]])
+def test_walks_through_many_spins_find_what_a_matrix_has(N, constant, monkeypatch):
+    """Strongest, edges, fields, bias: in bands, tiles and stripes that do not divide 41, with constant spins."""
+    X = data(n=41, N=N, H=0.4).copy()
+    X[:, constant] = 1
+    whole = fit_couplings(stats(X), 0.6)
+    for name, value in {"_DENSE": 10, "_ROWS": 4, "_TILE": 7, "_STRIPES": 3}.items():
+        monkeypatch.setattr(spectral, name, value)
+    parts = fit_couplings(stats(X), 0.6)
+    J, error = whole.rows()
+    rounding = 1e-6 * error.max()
+    assert parts.fields == pytest.approx(whole.fields, abs=1e-5)
+    assert (parts.largest, parts.bias) == pytest.approx((whole.largest, whole.bias), rel=1e-5)
+    seen = np.zeros((41, 41), dtype=int)
+    for stripe in parts.over(list):
+        for rows, mean, deviation in stripe:
+            first = rows[0]
+            assert mean == pytest.approx(J[rows, first:], abs=rounding)
+            assert deviation == pytest.approx(error[rows, first:], abs=rounding)
+            seen[rows, first:] += 1
+    assert (seen[np.triu_indices(41, 1)] == 1).all()
+    assert [band.rows.tolist() for stripe in parts.over(list) for band in stripe] == [
+        band.rows.tolist() for band in parts.bands()
+    ]
+
+
+def test_no_couplings_of_many_spins(monkeypatch):
+    X = np.random.default_rng(1).choice([-1, 1], size=(500, 20))
+    dense = bs.BoltzmannMachine("spectral", random_state=0)
+    with pytest.warns(bs.BoundWarning, match="no couplings"):
+        dense.fit(X)
+    monkeypatch.setattr(spectral, "_DENSE", 10)
+    many = bs.BoltzmannMachine("spectral", random_state=0)
+    with pytest.warns(bs.BoundWarning, match="no couplings"):
+        many.fit(X)
+    assert isinstance(many.answer_.couplings, spectral.SpectralCouplings) and many.gamma_ == 0
+    assert not many.couplings_.any() and many.fields_ == pytest.approx(dense.fields_)
+    assert many.coupling_errors_ == pytest.approx(dense.coupling_errors_)
+    assert many.edges(0.2) == [] and {c.J for c in many.strongest(3)} == {0.0}
+
+
+def test_a_matrix_that_would_not_fit_is_refused(monkeypatch):
+    bm = bs.BoltzmannMachine("spectral", gamma=0.5).fit(data())
+    monkeypatch.setattr("bayesing.inference.MOST_DENSE", 50)
+    with pytest.raises(ValueError, match=r"at most 50 spins .*: found 60.*strongest"):
+        _ = bm.couplings_
+    assert len(bm.strongest(3)) == 3

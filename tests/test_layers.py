@@ -26,6 +26,7 @@ ROWS = [
         "moments",
         "spectrum",
         "series",
+        "drawn",
         "statistics",
         "order",
     ],
@@ -34,7 +35,7 @@ ROWS = [
     ["learning"],
     ["generator", "entropy"],
     ["strength", "couplings"],
-    ["weak", "diagnosis", "words", "check", "thinned", "choice", "inference"],
+    ["weak", "diagnosis", "words", "check", "thinned", "choice", "allowed", "inference"],
     ["_surface", "calibration", "prediction"],
     [
         *("_estimator", "edges", "loadings", "fields", "centrality", "export", "_exports"),

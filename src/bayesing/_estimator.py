@@ -94,6 +94,12 @@ class SpinEstimator(BaseEstimator):
             del self.feature_names_in_
         return ()
 
+    def _recall(self, n: int, names: list[str] | None) -> None:
+        """The number of columns, and their names if they had any, of a fit that comes from a file."""
+        self.n_features_in_ = n
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+
     def _meet_again(self, X: Any, keep_empty: bool = False) -> SpinStatistics:
         """Data to look at after the fit, which must have the same columns; rows that show nothing may be kept.
 

@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 from ._estimator import show
 from ._exports import CouplingExports
 from ._html import card
+from .allowed import check_couplings
 from .arguments import Seed
 from .conditionals import fields_of, log_conditional
 from .edges import FDR
 from .entropy import entropy_of, log_partition_of, multi_information_of
 from .generator import sample
-from .inference import check_couplings, infer_couplings
+from .inference import infer_couplings
 from .ising import IsingModel
 from .sampling.missing import log_conditionals_shown, padded, shown
 from .statistics import SpinStatistics

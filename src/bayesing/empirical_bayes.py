@@ -9,13 +9,15 @@ from numpy.typing import ArrayLike
 
 from ._estimator import MethodEstimator, show
 from ._html import card
+from .allowed import check_strength
 from .arguments import Seed
 from .diagnosis import Diagnosis
 from .exceptions import InputError, SaturationWarning, Setting
-from .inference import StrengthAnswer, check_strength, infer_strength, quoted_names
+from .inference import StrengthAnswer, infer_strength
 from .moments import SpinMoments
 from .statistics import SpinStatistics
 from .strength import METHODS, Options
+from .texts import quoted_names
 from .types import Array, Heard, Spins
 
 if TYPE_CHECKING:

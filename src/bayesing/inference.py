@@ -7,37 +7,37 @@ scikit-learn. Answers are values; whoever asks shows their ``warnings``.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from . import couplings, strength
-from .arguments import Seed, check_flag, hidden_units, number
+from .allowed import check_couplings, check_data, check_strength, is_auto, rows_for
+from .arguments import Seed, check_flag
 from .choice import AUTO, COUPLINGS, STRENGTH, CouplingSituation, StrengthSituation, find, first, stand_in
 from .conditionals import fields_of
-from .couplings import PRIORS, CouplingMethod, Couplings, Strength
-from .couplings._causes import MOST_UNITS, CauseCouplings, Hidden, model_of
+from .couplings import Band, CouplingMethod, Couplings, Reduced, Strength
+from .couplings._causes import CauseCouplings, Hidden, model_of
 from .couplings._sparse import SparseCouplings
 from .couplings.likelihood import LikelihoodCouplings
 from .diagnosis import Diagnosis, Phase, diagnose
-from .exceptions import AnotherKindWarning, BoundWarning, CheckWarning, InputError, SaturationWarning, Setting
+from .exceptions import AnotherKindWarning, BoundWarning, CheckWarning, InputError, SaturationWarning
 from .ising import IsingModel
 from .moments import SpinMoments
 from .order import order_of
-from .priors import check_prior_name
 from .statistics import SpinStatistics
 from .strength import Estimate, Method, Options
-from .texts import did_you_mean
+from .texts import quoted_names
 from .thinned import Thinned
-from .types import Array, Heard, Indices
+from .types import Array, Flags, Heard, Indices
 from .words import at_bound, distrust, on_order, regime, unbounded
 
-LEAST_GAMMA = 1e-8  # couplings of variance gamma/n are then far below any error
-LARGEST_GAMMA = 1e8  # a prior so wide says nothing, and beyond, rounding errors do
+MOST_DENSE = 30_000  # spins whose couplings and errors, 7 GB each, may be asked for as matrices
 
 if TYPE_CHECKING:
     from .check import Check
@@ -112,7 +112,7 @@ def infer_strength(
     said = on_order(order_of(data), data, series)
     whole, data = data, data if thinned is None else thinned.parts[0]
     situation = StrengthSituation(data, options)
-    reason, by_rule = "as asked", _is_auto(method)
+    reason, by_rule = "as asked", is_auto(method)
     if by_rule:
         rule = first(STRENGTH, situation)
         method, reason = rule.method, rule.reason(situation)
@@ -121,7 +121,10 @@ def infer_strength(
         if rule.mean_coupling:
             situation = situation.with_mean_coupling()
     chosen = find(strength.METHODS, method)
-    _check_data(chosen, data)
+    data, few = rows_for(chosen, data)
+    if data is not situation.stats:
+        situation = situation.with_data(data)
+    check_data(chosen, data)
     estimate, options = situation.fit(method), situation.options
     doubted = situation.doubts
     biased = () if doubted or not chosen.biased else situation.bias_of(estimate)
@@ -140,36 +143,69 @@ def infer_strength(
         n_samples=whole.N,
         n_missing=whole.missing,
         magnetisation=data.moments.M if thinned is None else float(whole.magnetisations.mean()),
-        said=said,
+        said=(*said, *few),
         thinned=thinned,
     )
 
 
-def check_strength(method: Any, options: Options) -> None:
-    """Raise an error where names are unknown or do not go together, before any data are looked at."""
-    check_prior_name(options.prior)
-    if _is_auto(method):
-        return
-    chosen = find(strength.METHODS, method)
-    if options.mean_coupling and not chosen.mean_coupling:
-        raise InputError(
-            "mean_coupling must be False with ",
-            Setting("method", chosen.name),
-            f", which cannot estimate it: found {options.mean_coupling!r}.",
-        )
-    _check_prior(chosen, options.prior, strength.METHODS)
+class Told(NamedTuple):
+    """What errors that a method gives do not know of: what a row is worth, and what is uncertain about the prior.
+
+    ``there`` are probabilities that couplings are; None for priors under which all of them are.
+    """
+
+    n: int
+    worth: float
+    strength: Strength | None
+    there: Array | None
+
+    def blocks(self, bands: Iterator[Band]) -> Iterator[Block]:
+        """Pairs with errors that know of it."""
+        return (Block(*band, self) for band in bands)
+
+    def reduced(self, task: Callable[[Iterator[Block]], Reduced], bands: Iterator[Band]) -> Reduced:
+        """What a task makes of them."""
+        return task(self.blocks(bands))
+
+    def widened(self, errors: Array) -> Array:
+        """Errors that know of it."""
+        errors = errors if self.worth == 1 else errors / math.sqrt(self.worth)
+        return errors if self.strength is None else self.strength.widen(errors, self.n)
 
 
 class Block(NamedTuple):
-    """Some rows of the couplings: their numbers, couplings to all spins, errors, and probabilities.
-
-    A probability is that the coupling is there or, for priors under which all of them are, that its sign is right.
-    """
+    """Successive rows of the couplings, and columns from the first of them on: pairs i < j, and others."""
 
     rows: Indices
     J: Array
-    error: Array
-    probability: Array
+    given: Array  # errors that a method gives
+    told: Told
+
+    @property
+    def error(self) -> Array:
+        """Standard errors."""
+        return self.told.widened(self.given)
+
+    @property
+    def probability(self) -> Array:
+        """That a coupling is there or, for priors under which all of them are, that its sign is right."""
+        there = self.told.there
+        return 1 - _false_signs(self.J, self.error) if there is None else there[self.rows, self.rows[0] :]
+
+    def pairs(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Of a matrix of this shape, the entries of pairs i < j, one after the other."""
+        k = len(self.rows)
+        return np.append(values[:, :k][np.triu_indices(k, 1)], values[:, k:])
+
+    def chosen(self, which: Flags) -> list[Array]:
+        """i, j, coupling, error and probability of the pairs i < j among those marked."""
+        k, there = len(self.rows), self.told.there
+        which[:, :k] &= np.triu(np.ones((k, k), dtype=bool), 1)
+        row, column = np.nonzero(which)
+        i, j = self.rows[row], column + self.rows[0]
+        J, error = self.J[row, column], self.told.widened(self.given[row, column])
+        probability = 1 - _false_signs(J, error) if there is None else there[i, j]
+        return [i, j, J, error, probability]
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,8 +244,15 @@ class CouplingAnswer:
     @cached_property
     def matrices(self) -> tuple[Array, Array]:
         """All couplings and their errors, n x n, with what is uncertain about the strength of the prior."""
+        n = len(self.couplings.fields)
+        if n > MOST_DENSE:
+            raise InputError(
+                f"Expected at most {MOST_DENSE} spins where all couplings are asked for as a matrix: found {n}, "
+                f"which would take {16 * n**2 / 1e9:.0f} GB with errors. Ask for strongest(k) or edges(fdr), which "
+                "go through the pairs some at a time."
+            )
         mean, deviation = self.couplings.rows()
-        deviation = self._widened(deviation)
+        deviation = self._told.widened(deviation)
         mean.flags.writeable = deviation.flags.writeable = False  # many look at them
         return mean, deviation
 
@@ -247,7 +290,10 @@ class CouplingAnswer:
     @property
     def summary(self) -> str:
         """How couplings were found, and whether the model is good, in a line."""
-        strength = "" if self.strength is None else f", prior of J = {math.sqrt(self.strength.gamma):.3g}"
+        strength = ""
+        if self.strength is not None:  # the size of one coupling: J is what the other estimator tells
+            size = math.sqrt(self.strength.gamma / len(self.couplings.fields))
+            strength = f", couplings expected to be about {size:.2g}"
         penalty = "" if self.couplings.penalty is None else f", penalty {self.couplings.penalty:.3g}"
         causes = f", {self.n_hidden} common cause{'s' * (self.n_hidden > 1)}" if self.n_hidden else ""
         checked = "" if self.check is None else f", check {'passed' if self.check.passed else 'NOT PASSED'}"
@@ -266,16 +312,17 @@ class CouplingAnswer:
         return found.false_signs if isinstance(found, SparseCouplings) else _false_signs(*self.matrices)
 
     def blocks(self) -> Iterator[Block]:
-        """All couplings, some rows at a time."""
-        for rows, mean, deviation in self.couplings.blocks():
-            deviation = self._widened(deviation)
-            there = self.probabilities
-            probability = 1 - _false_signs(mean, deviation) if there is None else there[rows]
-            yield Block(rows, mean, deviation, probability)
+        """All pairs, some rows at a time."""
+        return self._told.blocks(self.couplings.bands())
 
-    def _widened(self, deviation: Array) -> Array:
-        deviation = deviation / math.sqrt(self.told_worth)
-        return deviation if self.strength is None else self.strength.widen(deviation)
+    def over(self, task: Callable[[Iterator[Block]], Reduced]) -> list[Reduced]:
+        """What ``task`` makes of all pairs, in several parts at the same time, in order."""
+        return self.couplings.over(partial(self._told.reduced, task))
+
+    @property
+    def _told(self) -> Told:
+        n = len(self.couplings.fields)
+        return Told(n, self.told_worth, self.strength, self.probabilities)
 
     @property
     def warnings(self) -> tuple[Warning, ...]:
@@ -321,15 +368,17 @@ def infer_couplings(
     thinned = Thinned.of(data) if check_flag("series", series) else None
     said = on_order(order_of(data), data, series)
     gains: tuple[Difference, ...] = ()
-    by_evidence = _is_auto(n_hidden)
+    by_evidence = is_auto(n_hidden)
     if by_evidence and thinned is not None:
         few = CouplingSituation(thinned.parts[0], prior, given_gamma, seed, progress, n_hidden)
         told = few.fit(first(COUPLINGS, few).method)[0]
         n_hidden = len(told.hidden.fields) if isinstance(told, CauseCouplings) else 0
         gains = gains_of(told)
+    asked_for = None if is_auto(method) else find(couplings.METHODS, method)
+    data, some = rows_for(asked_for, data, prior, n_hidden)
     situation = CouplingSituation(data, prior, given_gamma, seed, progress, n_hidden, thinned)
     reason = "as asked"
-    if _is_auto(method):
+    if is_auto(method):
         data.check_variation()
         rule = first(COUPLINGS, situation)
         method, reason = rule.method, rule.reason(situation)
@@ -337,15 +386,16 @@ def infer_couplings(
     chosen = stand_in(asked, data)
     if chosen is not asked:
         method, reason = chosen.name, f"cells are missing, which {asked.name} cannot use"
-    _check_data(chosen, data, infers=situation.gamma is None)
+    check_data(chosen, data, infers=situation.gamma is None)
     found, given = situation.fit(method)
-    base = np.append(fields_of(data.sums, data.counts), np.zeros(model_of(found).n_spins - data.n))
+    units = len(found.hidden.fields) if isinstance(found, CauseCouplings) else 0
+    base = np.append(fields_of(data.sums, data.counts), np.zeros(units))
     if by_evidence:
         gains = gains or gains_of(found)
         reason = told_by_evidence(found, gains)
     checked = situation.check(method)
     return CouplingAnswer(
-        found, given, chosen, reason, prior, data.N, base, checked, said, situation.worth, gains
+        found, given, chosen, reason, prior, data.N, base, checked, (*said, *some), situation.worth, gains
     )
 
 
@@ -366,124 +416,3 @@ def told_by_evidence(found: Couplings, gains: tuple[Difference, ...]) -> str:
         if k < len(gains)
         else f"{k} common causes, up to which the evidence rises"
     )
-
-
-def check_couplings(method: Any, prior: str, gamma: Any, n_hidden: Any = 0) -> float | None:
-    """gamma, if it is given; an error where names are unknown or do not go together."""
-    chosen = None if _is_auto(method) else find(couplings.METHODS, method)
-    _check_hidden(chosen, prior, n_hidden)
-    if prior not in PRIORS:
-        hint = did_you_mean(prior, PRIORS)
-        raise InputError(f"prior must be one of {', '.join(PRIORS)}: found {prior!r}.{hint}")
-    if chosen is not None and (chosen.priors or prior != "gaussian"):
-        _check_prior(chosen, prior, couplings.METHODS)
-    if _is_auto(gamma):
-        return None
-    if chosen is not None and not chosen.priors:
-        raise InputError(
-            'gamma must be "auto" with ',
-            Setting("method", chosen.name),
-            f", which has no prior: found {gamma!r}.",
-        )
-    if prior == "sparse":
-        raise InputError(
-            'gamma must be "auto" with ',
-            Setting("prior", prior),
-            f", whose widths are inferred together: found {gamma!r}.",
-        )
-    value = number("gamma", gamma)
-    if not LEAST_GAMMA <= value <= LARGEST_GAMMA:
-        raise InputError(
-            f'gamma must be "auto" or from {LEAST_GAMMA:g} to {LARGEST_GAMMA:g}: found {value:g}. Below, couplings '
-            "are as good as 0, and above, there is as good as no prior."
-        )
-    return value
-
-
-def _check_hidden(method: CouplingMethod | None, prior: str, n_hidden: Any) -> None:
-    """An error where hidden units cannot be had."""
-    units = hidden_units(n_hidden)
-    if units is not None and units > MOST_UNITS:
-        raise InputError(
-            f'n_hidden must be "auto" or at most {MOST_UNITS} beside couplings: found {n_hidden}. '
-            "RestrictedBoltzmannMachine, which has no direct couplings, takes more."
-        )
-    if units == 0:
-        return
-    if method is not None and not method.hidden:
-        others = quoted_names([other.name for other in couplings.METHODS if other.hidden])
-        raise InputError(
-            Setting("method", method.name),
-            " cannot have hidden units: found ",
-            Setting("n_hidden", n_hidden),
-            f". They go with {others}.",
-        )
-    if prior != "gaussian":
-        raise InputError(
-            "hidden units need ",
-            Setting("prior", "gaussian"),
-            ": found ",
-            Setting("prior", prior),
-            " and ",
-            Setting("n_hidden", n_hidden),
-            ".",
-        )
-
-
-def _is_auto(value: Any) -> bool:
-    """Whether the choice is left to the data; the value may be anything, an array even."""
-    return isinstance(value, str) and value == AUTO
-
-
-def _check_prior(method: Method | CouplingMethod, prior: str, methods: tuple[Any, ...]) -> None:
-    if prior in method.priors:
-        return
-    others = [other.name for other in methods if prior in other.priors]
-    expected = " or ".join(f'"{name}"' for name in method.priors) or '"gaussian"'
-    raise InputError(
-        f"prior must be {expected} with ",
-        Setting("method", method.name),
-        f': found "{prior}". It goes with {quoted_names(others)}.',
-    )
-
-
-def _check_data(method: Method | CouplingMethod, data: SpinStatistics, infers: bool = True) -> None:
-    """An error where samples are too few for a strength to be inferred, or rows or cells are missing."""
-    if infers and data.N < method.least_samples:
-        raise InputError(
-            Setting("method", method.name), f" needs at least {method.least_samples} samples: found {data.N}."
-        )
-    methods: tuple[Any, ...] = strength.METHODS if isinstance(method, Method) else couplings.METHODS
-    rows = data.rows is not None
-    others = [m.name for m in methods if m.uses_missing and (rows or not m.missing_needs_rows)]
-    if data.missing and method.uses_missing and method.missing_needs_rows and not rows:
-        can = f" {quoted_names(others)} needs no rows." if others else ""
-        raise InputError(
-            Setting("method", method.name),
-            " needs all rows at once where cells are missing: found sums and products alone, of data that were read "
-            f"in batches.{can}",
-        )
-    if data.missing and not method.uses_missing:
-        can = f"{quoted_names(others)} can. Or" if others else "No method can:"
-        raise InputError(
-            Setting("method", method.name),
-            f" cannot use rows with missing cells: found {data.missing} missing cells of {data.N} x {data.n}. {can} "
-            "leave out samples or columns with missing cells first: in a file, with ",
-            Setting("missing", "drop-samples"),
-            " or ",
-            Setting("missing", "drop-spins"),
-            ".",
-        )
-    if method.needs_rows and data.rows is None:
-        others = [other.name for other in methods if not other.needs_rows]
-        raise InputError(
-            Setting("method", method.name),
-            f" needs all rows at once: found sums and products alone, of data that were read "
-            f"in batches. {quoted_names(others)} need no rows.",
-        )
-
-
-def quoted_names(names: list[str]) -> str:
-    """Names in quotes, the last after "or"."""
-    quoted = [f'"{name}"' for name in names]
-    return " or ".join(filter(None, [", ".join(quoted[:-1]), *quoted[-1:]]))

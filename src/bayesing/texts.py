@@ -137,3 +137,9 @@ def did_you_mean(found: object, known: Iterable[str]) -> str:
 def _letters(name: str) -> str:
     """A name without what is easily mistaken: case, blanks, hyphens and underscores."""
     return re.sub(r"[\s_-]+", "", name).casefold() or name
+
+
+def quoted_names(names: list[str]) -> str:
+    """Names in quotes, the last after "or"."""
+    quoted = [f'"{name}"' for name in names]
+    return " or ".join(filter(None, [", ".join(quoted[:-1]), *quoted[-1:]]))

@@ -1,4 +1,4 @@
-"""Threads of BLAS: for small matrices one is as fast as two, and far faster where the cores are busy."""
+"""Threads: of BLAS, of which small matrices need one alone, and of tasks."""
 
 from __future__ import annotations
 
@@ -28,9 +28,11 @@ def workers() -> Iterator[Run]:
     """
     from concurrent.futures import ThreadPoolExecutor
 
+    from joblib import cpu_count, effective_n_jobs
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1, "blas"), ThreadPoolExecutor(_cores()) as pool:
+    n_threads = cpu_count() if _is_free() else min(effective_n_jobs(None), cpu_count())
+    with threadpool_limits(1, "blas"), ThreadPoolExecutor(n_threads) as pool:
 
         def run(tasks: Sequence[Callable[[], Any]]) -> list[Any]:
             futures = [pool.submit(task) for task in tasks]
@@ -39,23 +41,53 @@ def workers() -> Iterator[Run]:
         yield run
 
 
+def spread(function: Callable[..., Result], tasks: Sequence[Any], *shared: Any) -> Iterator[Result]:
+    """``function(task, *shared)`` of each task, in order: on all cores, or wherever joblib is told to run them.
+
+    On a cluster, arrays among ``shared`` are sent once. Here BLAS takes one thread in each task, so that numbers are
+    the same wherever they run.
+    """
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, "blas"):
+        if len(tasks) == 1:
+            yield function(tasks[0], *shared)
+            return
+        from joblib import Parallel, delayed
+
+        asked = -1 if _is_free() else None
+        jobs = Parallel(n_jobs=asked, prefer="threads", return_as="generator")
+        yield from jobs(delayed(function)(task, *shared) for task in tasks)
+
+
+def alone(steps: Iterator[Result]) -> Iterator[Result]:
+    """The same, each made with one thread of BLAS, as in :func:`spread`, so that numbers are the same."""
+    from threadpoolctl import threadpool_limits
+
+    while True:
+        with threadpool_limits(1, "blas"):
+            try:
+                found = next(steps)
+            except StopIteration:
+                return
+        yield found
+
+
 def chains_for(n_spins: int) -> Any:
-    """Within this, chains of many spins run on as many threads as :func:`workers` would, those of few on one.
+    """Within this, chains of many spins run on all cores, unless somebody has said otherwise.
 
     Their results are the same for any number of threads.
     """
     from contextlib import nullcontext
 
-    from joblib import parallel_config
+    from joblib import cpu_count, parallel_config
 
-    return nullcontext() if n_spins <= _SMALL else parallel_config(n_jobs=_cores())
+    return parallel_config(n_jobs=cpu_count()) if n_spins > _SMALL and _is_free() else nullcontext()
 
 
-def _cores() -> int:
-    """As many as ``joblib.parallel_config`` says, by default all; one inside a task of joblib."""
-    from joblib import cpu_count, effective_n_jobs
+def _is_free() -> bool:
+    """Whether nobody has said how many tasks may run, nor is this one of them."""
     from joblib.parallel import get_active_backend
 
     backend, asked = get_active_backend()
-    free = asked is None and backend.nesting_level == 0
-    return int(cpu_count() if free else min(effective_n_jobs(None), cpu_count()))
+    return asked is None and backend.nesting_level == 0

@@ -33,7 +33,16 @@ def one_of(meaning: str, names: Callable[[], tuple[str, ...]]) -> Callable[[], s
     return lambda: f"{meaning}: {', '.join(names())}."
 
 
-data_argument = click.argument("data", type=click.Path(readable=False))  # which lets shells complete it
+data_argument = click.argument(
+    "data", type=click.Path(readable=False), nargs=-1, required=True, metavar="DATA..."
+)  # a path, which lets shells complete it
+
+batch_option = click.option(
+    "--batch",
+    metavar="ROWS",
+    type=int,
+    help="Read so many samples at a time, and keep sums, products and some rows; for data beyond memory.",
+)
 
 
 def prior_option(names: Callable[[], tuple[str, ...]]) -> Callable[[Command], Command]:

@@ -121,7 +121,7 @@ def _groups_in(data: tuple[str, ...], by: str | None, reading: Reading) -> ReadG
     labels = data if names[0] == names[1] else tuple(names)
     if labels[0] == labels[1]:
         raise ValueError(f"Expected two files, one for each group: found {data[0]} twice.")
-    a, b = (read(path, reading) for path in data)
+    a, b = (read(path, reading, all_rows=True) for path in data)
     encoding = a.encoding if a.encoding == b.encoding else f"{a.encoding} and {b.encoding}"
     groups = {labels[0]: a.statistics, labels[1]: b.statistics}
     return ReadGroups(groups, encoding, tuple(dict.fromkeys((*a.notes, *b.notes))))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 
 import click
 
 from ._methods import AUTO, coupling_priors
 from ._options import (
+    batch_option,
     check_jobs,
     data_argument,
     force_option,
@@ -36,6 +36,7 @@ from ._reading import Reading, reading_options
 @series_option
 @runs_option
 @reading_options
+@batch_option
 @click.option(
     "--simulations",
     type=int,
@@ -50,7 +51,7 @@ from ._reading import Reading, reading_options
 @click.pass_obj
 def report(
     typed: list[str] | None,
-    data: str,
+    data: tuple[str, ...],
     output: str,
     title: str | None,
     method: str,
@@ -60,6 +61,7 @@ def report(
     series: bool,
     by: str | None,
     reading: Reading,
+    batch: int | None,
     simulations: int | None,
     jobs: int,
     seed: int,
@@ -69,8 +71,8 @@ def report(
     """Write a report on DATA: the answer in words, numbers with intervals, pictures, and how they came about.
 
     It is one HTML file that needs no network, for screens of any size and for paper. Rows of DATA are samples,
-    columns are spins; the formats are those of 'bayesing fit'. What would take minutes is left out or reduced, and
-    the report says so.
+    columns are spins; DATA may be several files, as of 'bayesing fit'. What would take minutes is left out or
+    reduced, and the report says so.
     """
     import joblib
 
@@ -83,7 +85,7 @@ def report(
     from ._options import n_hidden
     from ._output import check_output, echo
     from ._progress import Progress
-    from ._reading import read, read_runs
+    from ._reading import name_of, read_data
     from ._shown import shown
 
     check_output(output, ".html", force, data)
@@ -91,11 +93,12 @@ def report(
     choices = Choices(
         method, prior, couplings_method, n_hidden(hidden), simulations, seed, series, Setting.in_shell
     )
-    command = shlex.join(["bayesing", *(typed or ["report", data])])
+    command = shlex.join(["bayesing", *(typed or ["report", *data])])
     with Progress("reading") as progress, joblib.parallel_config(n_jobs=jobs):
-        found = read(data, reading, aloud=False) if by is None else read_runs(data, by, reading, aloud=False)
-        source = Source(Path(data).name, found.statistics, found.notes)
-        with naming(data):
+        found = read_data(data, reading, batch, by, series, aloud=False)
+        name = name_of(data)
+        source = Source(name_of(data, folders=False), found.statistics, found.notes)
+        with naming(name):
             written = write_report(output, source, choices, title, command, force, progress)
     if as_json:
         click.echo(dumps(estimate_as_json(shown(written.eb.answer_), written.interval) | numbers(written)))

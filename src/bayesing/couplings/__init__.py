@@ -6,15 +6,17 @@ A new method is a file that ends with its ``METHOD``, and a line here.
 from __future__ import annotations
 
 from . import exact, likelihood, mean_field, pseudolikelihood, spectral
-from ._method import CouplingMethod, CouplingOptions, Couplings, DenseCouplings, Strength
+from ._method import Band, CouplingMethod, CouplingOptions, Couplings, DenseCouplings, Reduced, Strength
 
 __all__ = [
     "METHODS",
     "PRIORS",
+    "Band",
     "CouplingMethod",
     "CouplingOptions",
     "Couplings",
     "DenseCouplings",
+    "Reduced",
     "Strength",
 ]
 

@@ -37,9 +37,8 @@ class Strength(NamedTuple):
         density = math.exp(-(a**2) / 2) / math.sqrt(2 * math.pi)
         return self.gamma + self.error * density / (0.5 + math.erf(a / math.sqrt(2)) / 2)
 
-    def widen(self, errors: Array) -> Array:
-        """Errors of couplings given gamma, with ``expected`` in its place: one prior exchanged for another."""
-        n = errors.shape[1]
+    def widen(self, errors: Array, n: int) -> Array:
+        """Errors of couplings of n spins given gamma, with ``expected`` in its place: one prior for another."""
         if self.gamma == 0 or self.expected == self.gamma:
             return errors
         variance = errors**2
@@ -58,6 +57,21 @@ class CouplingOptions(NamedTuple):
     progress: Heard | None = None
     n_hidden: int | str = 0  # hidden units, or AUTO_HIDDEN
     worth: float = 1.0  # of a row, in independent rows: priors that a method infers itself need to know
+
+
+class Band(NamedTuple):
+    """Successive rows, by their numbers, and their couplings, with errors, to the spins from the first row's on.
+
+    Pairs i < j are all there. Others, of which the matrices have a few, are to be left out.
+    """
+
+    rows: Indices
+    J: Array
+    error: Array
+
+
+#: What is made of some bands.
+Reduced = TypeVar("Reduced")
 
 
 class Couplings(Protocol):
@@ -82,8 +96,12 @@ class Couplings(Protocol):
         """Couplings of the spins ``chosen`` to all n, and their errors."""
         ...
 
-    def blocks(self) -> Iterator[tuple[Indices, Array, Array]]:
-        """All rows, some at a time: their numbers, couplings and errors."""
+    def bands(self) -> Iterator[Band]:
+        """All pairs i < j, some rows at a time."""
+        ...
+
+    def over(self, task: Callable[[Iterator[Band]], Reduced]) -> list[Reduced]:
+        """The same, in several parts at the same time: what ``task`` makes of each of them, in order."""
         ...
 
 
@@ -103,9 +121,13 @@ class DenseCouplings:
         """Couplings of the spins ``chosen`` to all n, and their errors."""
         return self.matrix[chosen], self.errors[chosen]
 
-    def blocks(self) -> Iterator[tuple[Indices, Array, Array]]:
-        """All rows at once, as one block."""
-        yield np.arange(len(self.matrix)), self.matrix, self.errors
+    def bands(self) -> Iterator[Band]:
+        """All rows at once."""
+        yield Band(np.arange(len(self.matrix)), self.matrix, self.errors)
+
+    def over(self, task: Callable[[Iterator[Band]], Reduced]) -> list[Reduced]:
+        """What ``task`` makes of all rows at once."""
+        return [task(self.bands())]
 
 
 @dataclass(frozen=True)

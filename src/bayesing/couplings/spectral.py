@@ -17,6 +17,10 @@ this divides mean and variance by
 .. math:: 1 + \frac{n}{\gamma} \operatorname{Var} J_{ij} \left(1 - \frac{v_i v_j}{(1-q)^2}\right) .
 
 Where N <= n, all null directions of D share one j and one c: they are one column of P, and no n x n matrix is formed.
+K is a product of narrow matrices (:mod:`bayesing.couplings._kernel`), :math:`L M L^T`, and so is
+:math:`P K P^T = (PL) M (PL)^T`: errors cost next to nothing beside couplings. Of more than 3000 spins, pairs are
+formed some rows at a time, in single precision, whose rounding is a millionth of the errors.
+
 The fields maximise the pseudo-likelihood given the couplings, with Gaussian local fields of the mean J m and the
 variance (J C J)_ii, C the covariance of the spins: sums and products are enough.
 
@@ -26,10 +30,11 @@ Cost: one eigendecomposition of the smaller Gram matrix, O(n N min(n, N)), and O
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,64 +42,72 @@ from ..conditionals import fields_of
 from ..exceptions import InputError, Setting
 from ..spectrum import saddle
 from ..statistics import SpinStatistics
-from ..types import Array, Indices
-from ._method import CouplingMethod, CouplingOptions, Couplings, no_couplings
+from ..threads import alone, spread
+from ..types import Array, Flags, Heard
+from ._kernel import interpolation
+from ._method import Band, CouplingMethod, CouplingOptions, Couplings, Reduced, Strength, no_couplings
 
-_AT_A_TIME = 2**22  # couplings at a time
 _DENSE = 3000  # spins up to which all couplings are kept once they are formed
+_ROWS = 128  # of couplings at a time: enough for a product of matrices at full speed
+_TILE = 2**11  # and columns, so that what is done to them pair by pair stays in the cache
+_STRIPES = 64  # tasks that a walk through all pairs is cut into
 
 
-@dataclass(frozen=True, eq=False)
-class Posterior:
-    """Couplings of n spins given the data and gamma, kept as eigenvectors of the spins that vary."""
+class Posterior(NamedTuple):
+    r"""Couplings of n spins given the data and gamma: all that a row of them is made from.
 
-    n: int
-    gamma: float
-    varying: Indices
-    deviations: Array  # sqrt(v_i) of the spins that vary
-    typical: float  # (1 - q)^2
-    V: Array
+    Means are :math:`V \operatorname{diag}(j) V^T` and variances :math:`F M F^T`, both divided by
+    :math:`1 + (n/\gamma) \operatorname{Var} (1 - w_i w_j)`. Rows of V and F are 0 for constant spins, of whose
+    couplings the data say nothing: they have mean 0 and the prior's deviation.
+    """
+
+    V: Array  # eigenvectors over sqrt(v_i)
     j: Array  # less that of the null directions, which adds a multiple of the unit matrix
-    P: Array
-    K: Array
+    F: Array
+    M: Array
+    w: Array  # v_i/(1 - q)
+    constant: Flags
+    gamma: float
 
-    def rows(self, chosen: Any = slice(None)) -> tuple[Array, Array]:
-        """Means and standard deviations of the couplings of the spins ``chosen`` to all n; 0 to themselves.
+    @property
+    def n(self) -> int:
+        """The number of spins."""
+        return len(self.V)
 
-        Of the couplings of constant spins the data say nothing: they have mean 0 and the prior's deviation.
-        """
-        if self.n <= _DENSE:
-            mean, deviation = self._dense
-            return mean[chosen], deviation[chosen]
-        return self._rows(np.arange(self.n)[chosen])
-
-    def blocks(self) -> Iterator[tuple[Indices, Array, Array]]:
-        """All rows, some at a time: their numbers, means and standard deviations."""
-        step = self.n if self.n <= _DENSE else max(1, _AT_A_TIME // self.n)
-        for start in range(0, self.n, step):
-            chosen = np.arange(start, min(start + step, self.n))
-            yield chosen, *self.rows(slice(start, start + step))
-
-    @cached_property
-    def _dense(self) -> tuple[Array, Array]:
-        mean, deviation = self._rows(np.arange(self.n))
-        return (mean + mean.T) / 2, (deviation + deviation.T) / 2  # equal up to rounding
-
-    def _rows(self, chosen: Indices) -> tuple[Array, Array]:
-        n = self.n
-        mean = np.zeros((len(chosen), n))
-        deviation = np.full((len(chosen), n), math.sqrt(self.gamma / n))
-        place = np.minimum(np.searchsorted(self.varying, chosen), len(self.varying) - 1)
-        known = self.varying[place] == chosen
-        block, place = np.ix_(known, self.varying), place[known]
-        norm = np.outer(self.deviations[place], self.deviations)
-        variance = self.P[place] @ self.K @ self.P.T / norm**2
-        exchange = 1 + n / self.gamma * variance * (1 - norm**2 / self.typical)
-        mean[block] = (self.V[place] * self.j) @ self.V.T / norm / exchange
-        deviation[block] = np.sqrt(variance / exchange)
-        own = np.arange(len(chosen)), chosen
+    def rows(self, chosen: Any = slice(None), first: int = 0) -> tuple[Array, Array]:
+        """Means and standard deviations of the couplings of the spins ``chosen`` to those from ``first`` on."""
+        who = np.arange(self.n)[chosen]
+        mean, deviation = np.empty((2, len(who), self.n - first), self.V.dtype)
+        left, right = self.V[who] * self.j, self.F[who] @ self.M
+        for start in range(first, self.n, _TILE):
+            to, place = slice(start, start + _TILE), slice(start - first, start - first + _TILE)
+            J, variance = left @ self.V[to].T, right @ self.F[to].T
+            exchange = np.outer(self.w[who], self.w[to])
+            np.subtract(1, exchange, out=exchange)
+            exchange *= variance
+            exchange *= self.n / self.gamma
+            exchange += 1
+            np.divide(J, exchange, out=mean[:, place])
+            np.divide(variance, exchange, out=variance)
+            np.sqrt(variance, out=deviation[:, place])
+        if self.constant.any():
+            deviation[self.constant[who]] = math.sqrt(self.gamma / self.n)
+            deviation[:, self.constant[first:]] = math.sqrt(self.gamma / self.n)
+        own = np.flatnonzero(who >= first), who[who >= first] - first
         mean[own] = deviation[own] = 0.0
         return mean, deviation
+
+    def single(self) -> Posterior:
+        """The same in single precision."""
+        V, j, F, M, w = (np.asarray(array, np.float32) for array in self[:5])
+        return Posterior(V, j, F, M, w, self.constant, self.gamma)  # type: ignore[arg-type]
+
+
+def bands(rows: range, *known: Any) -> Iterator[Band]:
+    """Some rows of a posterior, a few at a time, with columns from the first of them on."""
+    for start in range(rows.start, rows.stop, _ROWS):
+        chosen = np.arange(start, min(start + _ROWS, rows.stop))
+        yield Band(chosen, *Posterior(*known).rows(chosen, start))
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +122,7 @@ class SpectralCouplings:
 
     posterior: Posterior
     fields: Array
-    largest: float
-    bias: float
+    magnetisations: Array
     penalty: None = None
     warnings: tuple[Warning, ...] = ()
     field_errors: None = None
@@ -118,11 +130,56 @@ class SpectralCouplings:
 
     def rows(self, chosen: Any = slice(None)) -> tuple[Array, Array]:
         """Couplings of the spins ``chosen`` to all n, and their errors."""
-        return self.posterior.rows(chosen)
+        if self.posterior.n > _DENSE:
+            return self.posterior.rows(chosen)
+        mean, deviation = self._dense
+        return mean[chosen], deviation[chosen]
 
-    def blocks(self) -> Iterator[tuple[Indices, Array, Array]]:
-        """All rows, some at a time: their numbers, couplings and errors."""
-        return self.posterior.blocks()
+    def over(self, task: Callable[[Iterator[Band]], Reduced]) -> list[Reduced]:
+        """What ``task`` makes of all pairs, in stripes of rows, on all cores."""
+        known = self.posterior
+        if known.n <= _DENSE:
+            return [task(iter([Band(np.arange(known.n), *self._dense)]))]
+        return list(spread(partial(_stripe, task), stripes(known.n), *known.single()))
+
+    def bands(self) -> Iterator[Band]:
+        """All pairs, some rows at a time."""
+        known = self.posterior
+        if known.n <= _DENSE:
+            return iter([Band(np.arange(known.n), *self._dense)])
+        return alone(bands(range(known.n), *known.single()))
+
+    @property
+    def largest(self) -> float:
+        """The largest standardised coupling."""
+        return self._told[0]
+
+    @property
+    def bias(self) -> float:
+        """Relative to the errors."""
+        return self._told[1]
+
+    @cached_property
+    def _told(self) -> tuple[float, float]:
+        parts = np.array(self.over(partial(_weakness, m=self.magnetisations)))
+        bias, error = parts[:, 1:].sum(axis=0)
+        return math.sqrt(parts[:, 0].max()), math.sqrt(bias / error)
+
+    @cached_property
+    def _dense(self) -> tuple[Array, Array]:
+        mean, deviation = self.posterior.rows()
+        return (mean + mean.T) / 2, (deviation + deviation.T) / 2  # equal up to rounding
+
+
+def _stripe(task: Callable[[Iterator[Band]], Reduced], rows: range, *known: Any) -> Reduced:
+    return task(bands(rows, *known))
+
+
+def stripes(n: int) -> list[range]:
+    """Rows cut where bands begin, so that each stripe has about as many pairs i < j."""
+    share = 1 - np.sqrt(1 - np.arange(1, _STRIPES) / _STRIPES)
+    cuts = [0, *(int(_ROWS * round(n * x / _ROWS)) for x in share), n]
+    return [range(a, b) for a, b in pairwise(cuts) if b > a]
 
 
 def posterior(stats: SpinStatistics, gamma: float) -> Posterior:
@@ -135,46 +192,85 @@ def posterior(stats: SpinStatistics, gamma: float) -> Posterior:
         raise InputError(
             Setting("method", METHOD.name), f" needs at least {METHOD.least_samples} samples: found {N}."
         )
-    V, spectrum = kept.eigenvectors, kept.spectrum  # in this order: one decomposition
-    P = V**2
+    U, spectrum = kept.eigenvectors, kept.spectrum  # in this order: one decomposition
+    P = U**2
     if N <= n:
         P = np.column_stack([P, 1 - np.sum(P, axis=1)])
-    typical = (1 - max(q, 0.0)) ** 2
-    g = gamma * typical * n / stats.n
+    typical = 1 - max(q, 0.0)
+    g = gamma * typical**2 * n / stats.n
     at = saddle(g, spectrum)
-    j = at.j[: V.shape[1]] - (at.j[-1] if N <= n else 0.0)
-    K = g / n / (1 + (N - 1) / n * g * np.outer(at.c, at.c))
-    deviations = np.sqrt(1 - kept.magnetisations**2)
-    return Posterior(stats.n, gamma, stats.varying, deviations, typical, V, j, P, K)
+    j = at.j[: U.shape[1]] - (at.j[-1] if N <= n else 0.0)
+    z, L = interpolation(at.c)
+    M = g / n / (1 + (N - 1) / n * g * np.outer(z, z))
+    v = 1 - kept.magnetisations**2
+    V, F, w = np.zeros((stats.n, U.shape[1])), np.zeros((stats.n, len(z))), np.ones(stats.n)
+    V[stats.varying], F[stats.varying] = U / np.sqrt(v)[:, None], P @ L / v[:, None]
+    w[stats.varying] = v / typical
+    constant = np.ones(stats.n, dtype=bool)
+    constant[stats.varying] = False
+    return Posterior(V, j, F, M, w, constant, gamma)
 
 
-def fit_couplings(stats: SpinStatistics, gamma: float) -> SpectralCouplings:
-    """The posterior at ``gamma`` > 0 with all that takes a walk through the couplings, in one."""
+def nothing(stats: SpinStatistics, strength: Strength) -> SpectralCouplings:
+    """All couplings 0, where gamma is, give or take what its error allows, of any number of spins."""
+    n, variance = stats.n, strength.expected / stats.n
+    none = np.zeros((n, 0)), np.zeros(0)
+    constant = np.zeros(n, dtype=bool)
+    known = Posterior(*none, np.ones((n, 1)), np.array([[variance]]), np.ones(n), constant, strength.expected)
+    return SpectralCouplings(known, fields_of(stats.sums, stats.counts), stats.magnetisations)
+
+
+def fit_couplings(stats: SpinStatistics, gamma: float, progress: Heard | None = None) -> SpectralCouplings:
+    """The posterior at ``gamma`` > 0, and the fields, which take a walk through all couplings."""
     known = posterior(stats, gamma)
-    N, n, m = stats.N, stats.n, stats.magnetisations
-    v = 1 - m**2
-    C = stats.covariance() if N > n else None
-    spins = np.empty(0) if N > n else stats.spins().T.astype(np.float64)
-    mean, variance = np.empty(n), np.empty(n)
-    largest = squared_bias = squared_error = 0.0
-    for chosen, J, deviation in known.blocks():
-        mean[chosen] = J @ m
-        if C is not None:
-            variance[chosen] = np.einsum("ij,ij->i", J @ C, J)
-        else:
-            variance[chosen] = np.mean((J @ spins) ** 2, axis=1) - mean[chosen] ** 2
-        vv, mm = np.outer(v[chosen], v), np.outer(1 - v[chosen], 1 - v)  # of squares: signs average out
+    n, m = stats.n, stats.magnetisations
+    rows, used = ([range(n)], known) if n <= _DENSE else (stripes_of_rows(n), known.single())
+    across = stats.covariance() if stats.N > n else (stats.spins() - m).T / math.sqrt(stats.N)
+    local = np.empty((2, n))
+    for k, part in enumerate(spread(_local_fields, rows, across.astype(used.V.dtype), m, stats.N > n, *used)):
+        local[:, rows[k].start : rows[k].stop] = part
+        if progress is not None and len(rows) > 1:
+            progress(k + 1, len(rows))
+    return SpectralCouplings(known, fields_of(stats.sums, stats.N, *local), m)
+
+
+def stripes_of_rows(n: int) -> list[range]:
+    """All rows, cut where bands begin, each stripe with as many of them."""
+    step = max(1, round(n / _STRIPES / _ROWS)) * _ROWS
+    return [range(start, min(start + step, n)) for start in range(0, n, step)]
+
+
+def _local_fields(rows: range, across: Array, m: Array, squares: bool, *known: Any) -> Array:
+    """Mean and variance of some local fields, from the covariance or, if not ``squares``, a root of it."""
+    used, step = Posterior(*known), _ROWS if len(m) > _DENSE else len(rows)
+    found = np.empty((2, len(rows)))
+    for start in range(0, len(rows), step):
+        J, _ = used.rows(rows[start : start + step])
+        local = J @ across
+        found[0, start : start + step] = J @ m.astype(J.dtype)
+        found[1, start : start + step] = np.einsum("ij,ij->i", local, J if squares else local)
+    return found
+
+
+def _weakness(bands: Iterator[Band], m: Array) -> tuple[float, float, float]:
+    """The largest square of a standardised coupling, and sums of squared biases and errors, over pairs i < j."""
+    largest = bias = error = 0.0
+    for rows, J, deviation in bands:
+        v = 1 - m**2
+        J, deviation = np.triu(J, 1), np.triu(deviation, 1)
+        vv, mm = np.outer(v[rows], v[rows[0] :]), np.outer(1 - v[rows], 1 - v[rows[0] :])  # signs average out
         largest = max(largest, float((J**2 * vv).max()))
-        squared_bias += float(np.sum(J**4 * (4 * mm + (2 / 3 * vv * J) ** 2)))
-        squared_error += float(np.sum(deviation**2))
-    fields = fields_of(stats.sums, N, mean, variance)
-    return SpectralCouplings(known, fields, math.sqrt(largest), math.sqrt(squared_bias / squared_error))
+        bias += float(np.sum(J**4 * (4 * mm + (2 / 3 * vv * J) ** 2)))
+        error += float(np.sum(deviation**2))
+    return largest, bias, error
 
 
 def _fit(stats: SpinStatistics, options: CouplingOptions) -> Couplings:
     strength = options.strength
     assert strength is not None
-    return fit_couplings(stats, strength.gamma) if strength.gamma > 0 else no_couplings(stats, strength)
+    if strength.gamma > 0:
+        return fit_couplings(stats, strength.gamma, options.progress)
+    return no_couplings(stats, strength) if stats.n <= _DENSE else nothing(stats, strength)
 
 
 METHOD = CouplingMethod(

@@ -115,7 +115,7 @@ def _error(tally: Tally, selection: Selection, encoding: Encoding) -> MissingCel
     zeros = " (0 beside -1 and 1 stands for missing)" if encoding.zero_is_missing else ""
     return MissingCellsError(
         f"found {_count(tally.cells, 'missing cell')}{zeros}, in {tally.samples} of {tally.N} samples (rows) and "
-        f"{tally.spins} of {tally.n} spins (columns), the first at {selection.table.place(row, column)}. Choose ",
+        f"{tally.spins} of {tally.n} spins (columns), the first at {selection.place(row, column)}. Choose ",
         _KEEP,
         ", which keeps all samples and spins, or ",
         _DROP_SAMPLES,

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from ..allowed import check_couplings
 from ..calibration import Interval
 from ..choice import LARGEST_SPECTRUM
 from ..empirical_bayes import EmpiricalBayes
 from ..exceptions import BayesingWarning, Setting
-from ..inference import check_couplings
 from ..loadings import whole_rows
 from ..order import Order, order_of
 from ..replica import NEAR

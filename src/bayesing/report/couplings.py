@@ -132,6 +132,8 @@ def _others(machine: BoltzmannMachine, edges: int) -> list[Coupling]:
 
 def _chosen_rows(data: SpinStatistics, rows: int, choices: Choices) -> SpinStatistics:
     """A random choice of rows, in their order; of a series, rows that are equally far apart."""
+    data = data.sampled or data
+    rows = min(rows, data.N)
     if choices.series:
         return data.take(slice(None, None, -(-data.N // rows)))
     chosen = np.random.default_rng(choices.seed).choice(data.N, rows, replace=False)
