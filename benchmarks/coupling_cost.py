@@ -49,10 +49,6 @@ def cost(s: Settings, name: str) -> Iterator[Row]:
         given, known = processor(lambda: machine("pseudolikelihood", gamma=bm.gamma_).fit(spins), repeats)
         _, row["check"] = processor(lambda: check_again(given, spins), repeats)
     row |= {"strength": row["fit"] - known, "couplings": known - row["check"], "gamma": bm.gamma_}
-    with threadpool_limits(s.threads):
-        start = time.perf_counter()
-        machine("pseudolikelihood").fit(spins)
-        row["seconds"] = time.perf_counter() - start
     with threadpool_limits(1):
         rival = processor(lambda: regressions(s, spins), 1)[1] if source.get("rival") else float("nan")
     row["rival"] = rival * n / len(range(0, n, s.every))
@@ -99,8 +95,7 @@ def cost_summary(s: Settings, rows: list[Row]) -> None:
         )
         line = (
             f"  {row['data']}, {row['N']} x {row['n']}, {row['distinct']} distinct: {fit:.3f} s of the processor, "
-            f"{strength:.3f} for gamma, {couplings:.3f} for couplings, {check:.3f} for the check; "
-            f"{float(row['seconds']):.2f} s on the clock with {s.threads} threads"
+            f"{strength:.3f} for gamma, {couplings:.3f} for couplings, {check:.3f} for the check"
         )
         rival = float(row["rival"])
         if rival > 0:
