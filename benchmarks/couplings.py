@@ -3,10 +3,14 @@
     python benchmarks/couplings.py FOLDER [PART ...] [--jobs 1] [--quick]
 
 An interrupted run goes on where it stopped. At the end FOLDER/PART.csv holds all rows of a part, and a summary is
-printed. The parts "logistic" and "large" measure time: give them --jobs 1.
+printed. The parts "logistic", "large" and "cost" measure time: give them --jobs 1. "cost", whose table is
+pseudolikelihood.csv, also fits example50.npz (array "bits", 50 cells in packed bits) from the folder that the
+environment variable BAYESING_DATA names, if there is one.
 """
 
 from __future__ import annotations
+
+import coupling_cost as cost
 
 import coupling_recovery as recovery
 import coupling_rivals as rivals
@@ -21,6 +25,7 @@ PARTS = {
     "exact": part("exact", recovery.exact_tasks, recovery.exact_summary),
     "rule": part("rule", rivals.rule_tasks, rivals.rule_summary),
     "large": part("large", rivals.large_tasks, rivals.large_summary),
+    "cost": part("pseudolikelihood", cost.cost_tasks, cost.cost_summary),
 }
 
 if __name__ == "__main__":

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import scipy
 
 import bayesing as bs
 from bayesing.calibration import Ensemble, Point, _draw
@@ -18,6 +20,7 @@ from bayesing.diagnosis import MEAN, diagnose, doubts
 from bayesing.entropy import log_partition_of
 from bayesing.learning.mode import Learner
 from bayesing.learning.phases import Data
+from bayesing.sampling._gibbs import BLOCK, MANY, SMALL_BLOCK, Chains, draw, generator_states, update
 from bayesing.sampling.restricted import anneal_restricted
 from bayesing.strength import METHODS
 from bayesing.strength.plefka import fit_plefka
@@ -121,3 +124,43 @@ def restricted_log_partition(model: bs.RestrictedModel, spins: np.ndarray) -> tu
     base = independent_fields(spins.sum(axis=0), len(spins))
     _, value, error = anneal_restricted(model, base, n_chains=2000, temperatures=2000, seed=0)
     return value, error
+
+
+# What a sweep of the sampler consists of
+
+
+def sweep_parts(model: bs.IsingModel, n_chains: int) -> dict[str, Callable[[], object]]:
+    """A sweep of all chains at beta = 1/2, the one product of matrices that is its floor, and its parts."""
+    n = model.n_spins
+    J, h = model.couplings.astype(np.float32), model.fields.astype(np.float32)
+    chains = Chains(J, h, generator_states(n_chains, np.random.default_rng(0)))
+    spins = np.ones((n, n_chains), np.float32)
+    local, uniforms = np.zeros((2, BLOCK, n_chains), np.float32)
+    beta = np.full(n_chains, 0.5, np.float32)
+    size = BLOCK if n >= MANY else SMALL_BLOCK
+    blocks = [slice(k, min(k + size, n)) for k in range(0, n, size)]
+    inside = [np.ascontiguousarray(J[block, block]) for block in blocks]
+
+    def products() -> None:
+        for block in blocks:
+            scipy.linalg.blas.sgemm(
+                1.0, spins.T, J[block].T
+            )  # as in compiled kernels; NumPy may have a faster one
+
+    def numbers() -> None:
+        for block in blocks:
+            draw(chains.states, uniforms[: block.stop - block.start])
+
+    def spin_by_spin() -> None:
+        for block, couplings in zip(blocks, inside, strict=True):
+            m = block.stop - block.start
+            at = (h[block], chains.base[block], beta, uniforms[:m], chains.exponents)
+            update(spins[block], local[:m], couplings, *at)
+
+    return {
+        "floor": lambda: J @ spins,
+        "sweep": lambda: chains.sweep(beta),
+        "products": products,
+        "numbers": numbers,
+        "spins": spin_by_spin,
+    }

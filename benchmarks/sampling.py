@@ -1,17 +1,24 @@
 """The sampler against the matrix products that are its floor, and against what people use now: ``make bench``.
 
-Ratios within one run, one thread each unless it says otherwise. Nothing else should be running.
+    python benchmarks/sampling.py [FOLDER]
+
+Ratios within one run, one thread each unless it says otherwise. Nothing else should be running. What a sweep consists
+of is written to FOLDER/sampling.csv.
 """
+
+import sys
+from pathlib import Path
 
 import joblib
 import numpy as np
-from dwave.samplers import SimulatedAnnealingSampler
 from threadpoolctl import threadpool_limits
 
 import bayesing as bs
 from bayesing.sampling.anneal import schedule
 
-from timing import seconds
+from front import write_rows
+from methods import sweep_parts
+from timing import processor_seconds, seconds
 
 
 def model(n: int) -> bs.IsingModel:
@@ -20,6 +27,8 @@ def model(n: int) -> bs.IsingModel:
 
 
 def against_floor_and_peer(n: int = 500, chains: int = 200) -> None:
+    from dwave.samplers import SimulatedAnnealingSampler
+
     print(f"\nannealing, n = {n}, {chains} chains, the default 35 sweeps, one thread")
     ising, betas = model(n), schedule(0.03, 1, 1)
     J = ising.couplings.astype(np.float32)
@@ -62,6 +71,23 @@ def against_floor_and_peer(n: int = 500, chains: int = 200) -> None:
     ]
     for name, value, remark in rows:
         print(f"  {name:36} {value * 1e3:8.1f} ms   {remark}")
+
+
+def parts_of_a_sweep(folder: Path | None) -> None:
+    print("\na sweep, processor time over that of one product (n x n) @ (n x chains), one thread")
+    rows = []
+    for n, chains in [(100, 256), (500, 200), (500, 256), (1000, 256), (2000, 256)]:
+        functions = sweep_parts(model(n), chains)
+        with threadpool_limits(1, user_api="blas"):
+            times = processor_seconds(
+                *functions.values(), repeats=15, times=max(1, 2 * 10**8 // (n * n * chains))
+            )
+        found = dict(zip(functions, times, strict=True))
+        rows.append({"n": n, "chains": chains, **found, "ratio": found["sweep"] / found["floor"]})
+        shares = ", ".join(f"{name} {time / found['floor']:.2f}" for name, time in found.items())
+        print(f"  n = {n:4}, {chains} chains: floor {found['floor'] * 1e6:.0f} us; {shares}")
+    if folder:
+        write_rows(folder / "sampling.csv", rows)
 
 
 def second_core(n: int = 500, chains: int = 2048) -> None:
@@ -116,6 +142,7 @@ def tempering() -> None:
 
 
 if __name__ == "__main__":
+    parts_of_a_sweep(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
     against_floor_and_peer()
     second_core()
     growth()

@@ -18,7 +18,7 @@ CELLS = {
     "calibration": {"bias": 100, "glass": 56, "coverage": 120, "cost": 0, "figure3": 78},
     "couplings": {
         **{"recovery": 30, "coverage": 172, "logistic": 6, "real": 30},
-        **{"sparse": 10, "exact": 25, "rule": 114, "large": 3},
+        **{"sparse": 10, "exact": 25, "rule": 114, "large": 3, "cost": 11},
     },
     "edges": {
         **{"graphs": 45, "other": 15, "dense": 30, "real": 60},

@@ -3,21 +3,25 @@
 import json
 import math
 import warnings
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from joblib import cpu_count, effective_n_jobs, parallel_config
 
 import bayesing as bs
-from bayesing.check import Effort, _chains_from, _counts, check, quick, thorough
+from bayesing.check import Effort, _chains_from, _counts, _shown, check, quick, thorough
 from bayesing.conditionals import independent_fields
 from bayesing.couplings import METHODS
 from bayesing.entropy import annealed
 from bayesing.exceptions import Setting
+from bayesing.sampling.missing import shown
 from bayesing.statistics import SpinStatistics
+from bayesing.threads import chains_for
 
 from commands import run_here
-from samples import random_model
+from samples import random_model, repeated
 
 MODEL = random_model(9, 0.8, seed=3)
 X = bs.sample(MODEL, 3000, seed=0)
@@ -224,3 +228,17 @@ def test_the_shell_says_it(tmp_path, monkeypatch):
     assert "not to be believed" in answer["regime"] and "not to be believed" in answer["warnings"][0]
     result = run_here("fit", "x.npy", "--method", "spectral")
     assert "Correlations are positive on average" in result.stdout
+
+
+def test_rows_beside_hidden_units_count_as_often_as_they_occur():
+    """The mean over all rows of the exponent of what they show, one row at a time."""
+    model, rows = random_model(6, 0.8, seed=3), repeated(R=9, n=5)
+    exponent, _ = _shown(model, bs.SpinStatistics.of(rows))
+    each = [shown(model, np.append(row, 0)[None].astype(np.int8)).log_weights[0] for row in rows]
+    assert exponent == pytest.approx(np.mean(each), rel=1e-12)
+
+
+def test_chains_of_many_spins_run_on_all_cores():
+    for n_spins, asked, cores in ((501, None, cpu_count()), (500, None, 1), (501, 1, 1)):
+        with parallel_config(n_jobs=asked) if asked else nullcontext(), chains_for(n_spins):
+            assert effective_n_jobs(None) == cores

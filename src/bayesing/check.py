@@ -35,6 +35,7 @@ from .ising import IsingModel
 from .sampling._gibbs import GROUP, Chains, Single, generator_states, in_threads
 from .sampling.missing import completed, padded, shown
 from .statistics import SpinStatistics
+from .threads import chains_for
 from .types import Array, Integers
 
 _SWEEPS = 20
@@ -196,7 +197,8 @@ def check(model: IsingModel, stats: SpinStatistics, effort: Effort, base: Array,
         whole = completed(model, padded(stats.spins(), model.n_spins), _SEED)
         stats, start = (SpinStatistics.of(x, min_samples=1) for x in (whole[:, :n], whole))
         base = np.append(base, np.zeros(model.n_spins - n))
-    spins, rise = _chains_from(start, model, effort.chains, base)
+    with chains_for(model.n_spins):
+        spins, rise = _chains_from(start, model, effort.chains, base)
     spins, P = spins[:n], spins.shape[1]
     m, d = spins.mean(axis=1, dtype=np.float64), stats.magnetisations
     C = (spins @ spins.T).astype(np.float64) / P - np.outer(m, m)
@@ -209,7 +211,8 @@ def check(model: IsingModel, stats: SpinStatistics, effort: Effort, base: Array,
     z_means = (m - d) / np.sqrt(np.maximum(v, least) * share)
     z_pairs = (C - of_data)[upper] / np.sqrt(np.maximum(pairs[upper], least) * share)
     active = np.rint((spins.sum(axis=0) + n) / 2)
-    at_rest = _at_rest(model, n, effort, base, float(active.std()))
+    with chains_for(model.n_spins):
+        at_rest = _at_rest(model, n, effort, base, float(active.std()))
     return Check(
         n_spins=n,
         n_data=round(N),
@@ -237,7 +240,8 @@ def _shown(model: IsingModel, stats: SpinStatistics) -> tuple[float, float]:
     if not stats.missing and model.n_spins == stats.n:
         exponent = float(model.fields @ d + np.vdot(model.couplings, stats.cross) / (2 * N))
         return exponent, -entropy_of_means(d)
-    exponent = float(shown(model, padded(stats.spins(), model.n_spins), _SEED).log_weights.mean())
+    rows, counts = (stats, np.ones(N, np.int64)) if stats.missing else stats.distinct()
+    exponent = float(counts @ shown(model, padded(rows.spins(), model.n_spins), _SEED).log_weights) / N
     shares = (stats.counts / N).tolist()
     return exponent, -sum(share * entropy_of_means(d[[i]]) for i, share in enumerate(shares))
 

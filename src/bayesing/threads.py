@@ -73,6 +73,18 @@ def alone(steps: Iterator[Result]) -> Iterator[Result]:
         yield found
 
 
+def chains_for(n_spins: int) -> Any:
+    """Within this, chains of many spins run on all cores, unless somebody has said otherwise.
+
+    Their results are the same for any number of threads.
+    """
+    from contextlib import nullcontext
+
+    from joblib import cpu_count, parallel_config
+
+    return parallel_config(n_jobs=cpu_count()) if n_spins > _SMALL and _is_free() else nullcontext()
+
+
 def _is_free() -> bool:
     """Whether nobody has said how many tasks may run, nor is this one of them."""
     from joblib.parallel import get_active_backend

@@ -10,7 +10,7 @@ their conditional distributions,
     P(S_i = \pm 1 \mid \text{rest}) = \frac{1 \pm \tanh(a_i + \beta f_i)}{2}, \qquad
     f_i = h_i - a_i + \sum_j J_{ij} S_j .
 
-**Blocks.** The fields of 64 or 128 spins for all chains are one float32 matrix product. Inside the block a spin that
+**Blocks.** The fields of 32 or 128 spins for all chains are one float32 matrix product. Inside the block a spin that
 flips corrects the fields of the spins after it, by rank-one updates that stay in cache, so the sweep is the
 sequential one. Cost O(n^2) per chain and sweep, almost all of it in the matrix product.
 
@@ -38,9 +38,13 @@ from ..ising import IsingModel
 Single = NDArray[np.float32]
 Result = TypeVar("Result")
 
-#: Spins of a block, at most. BLAS copies all spins of all chains for every block: with 32 spins this takes half as
-#: long as the product itself, with 128 an eighth. Corrections inside the block are BLOCK/2 additions a spin.
-BLOCK = 128
+BLOCK = (
+    128  # spins of many: BLAS copies all chains for every block, which takes an eighth of the product's time
+)
+SMALL_BLOCK = (
+    32  # of fewer: the corrections inside a block, half as many additions a spin as it has spins, count more
+)
+MANY = 400  # spins
 GROUP = 256  # chains that run together; fixed, so that results do not depend on the number of threads
 
 
@@ -231,7 +235,7 @@ def update(spins, local, couplings, fields, base, beta, uniforms, exponents):  #
 def sweep(couplings, fields, base, spins, states, exponents, room, beta):  # type: ignore[no-untyped-def]
     """Draw every spin of every chain once; changes ``spins``, ``states``, ``exponents`` and ``room`` in place."""
     n = len(fields)
-    size = BLOCK if n > 2 * BLOCK else BLOCK // 2
+    size = BLOCK if n >= MANY else SMALL_BLOCK
     for start in range(0, n, size):
         stop = min(start + size, n)
         local, uniforms = room[0, : stop - start], room[1, : stop - start]
@@ -254,8 +258,8 @@ def exact_exponents(couplings, fields, spins, out, room):  # type: ignore[no-unt
     """Write sum_i f_i S_i + sum_{i<j} J_ij S_i S_j of every chain into ``out``; changes ``room``, too."""
     n = len(fields)
     out[:] = 0
-    for start in range(0, n, BLOCK):
-        stop = min(start + BLOCK, n)
+    for start in range(0, n, SMALL_BLOCK):
+        stop = min(start + SMALL_BLOCK, n)
         local = room[: stop - start]
         np.dot(couplings[start:stop], spins, local)
         for i in range(start, stop):

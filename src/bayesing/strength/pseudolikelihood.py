@@ -32,6 +32,7 @@ from functools import partial
 import numpy as np
 import scipy
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
 from ..arguments import Seed, count, generator
 from ..conditionals import curvature, log_conditional, middle_of_fields, slope
@@ -127,9 +128,11 @@ class Conditionals:
             scaled = np.multiply(self.single, np.sqrt(W, dtype=np.float32)[:, None], out=self._scaled)
             A = (scaled.T @ scaled).astype(np.float64)
             A[np.diag_indices(self.n)] += precision
-            factor = scipy.linalg.cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
+            factor, failed = lapack.dpotrf(A.T, lower=1, overwrite_a=1)  # other checks would take as long
+            if failed:
+                raise np.linalg.LinAlgError(f"The curvature of regression {i} is not positive.")
             gradient = F.T @ (counts * slope(s, f)) - precision * w
-            step = scipy.linalg.cho_solve(factor, gradient, check_finite=False)
+            step, _ = lapack.dpotrs(factor, gradient, lower=1)
             if gradient @ step < _TOLERANCE:
                 break
             rate = 1.0
@@ -139,20 +142,19 @@ class Conditionals:
             f = middle + F @ w
             height = objective(w, f)
 
-        log_det = 2 * float(np.log(np.diag(factor[0])).sum())
+        log_det = 2 * float(np.log(np.diag(factor)).sum())
         value = height + float(np.log(precision).sum()) / 2 - log_det / 2
 
         # d/d ln gamma: of the precisions n/gamma, and of W, which moves with the mode. With A the Hessian,
         # tr(A^-1 Lambda) = n - tr(A^-1 F^T W F), and the field's part of it is left out.
-        half = scipy.linalg.solve_triangular(
-            factor[0].astype(np.float32), self.single.T, lower=True, check_finite=False
-        )
+        np.copyto(scaled, self.single)
+        half = scipy.linalg.blas.strsm(1.0, factor.astype(np.float32), scaled.T, lower=1, overwrite_b=1)
         leverage = np.einsum("ka,ka->a", half, half).astype(np.float64)
         coupling = precision.copy()
         coupling[i] = 0.0
         unit = np.zeros(self.n)
         unit[i] = 1.0
-        response = scipy.linalg.cho_solve(factor, np.stack([coupling * w, unit], axis=1), check_finite=False)
+        response, _ = lapack.dpotrs(factor, np.stack([coupling * w, unit], axis=1), lower=1)
         trace = self.n - float(W @ leverage) - response[i, 1]
         explicit = (float(coupling @ w**2) - (self.n - 1) + trace) / 2
         implicit = float(leverage @ (np.tanh(f) * W * (F @ response[:, 0])))
