@@ -69,7 +69,7 @@ def test_loadings_are_the_largest_weights(rbm):
 
 
 def test_auto_finds_the_number_of_units_and_says_so():
-    rbm = bs.RestrictedBoltzmannMachine(1).fit(pd.DataFrame(X, columns=[f"item{i}" for i in range(12)]))
+    rbm = bs.RestrictedBoltzmannMachine("auto").fit(pd.DataFrame(X, columns=[f"item{i}" for i in range(12)]))
     assert len(rbm.hidden_fields_) == 2 and sorted(rbm.evidence_by_n_hidden_) == [0, 1, 2, 3, 4]
     assert rbm.log_evidence_ == max(rbm.evidence_by_n_hidden_.values())
     assert rbm.loadings(0, k=1)[0].name.startswith("item") and rbm.feature_names_in_[0] == "item0"
