@@ -170,7 +170,7 @@ plt.show()
 # .. code-block:: console
 #
 #    $ bayesing couplings symptoms.csv --drop-columns person,age --prior sparse --encoding 01 -o edges.csv
-#    $ bayesing report symptoms.csv --drop-columns person,age -o report.html
+#    $ bayesing report symptoms.csv --drop-columns person,age --prior sparse -o report.html
 
 net.export(path.with_name("edges.csv"), encoding="01")
 print("\n".join(path.with_name("edges.csv").read_text(encoding="utf-8").splitlines()[:4]))

@@ -60,6 +60,10 @@ def test_samples_of_runs_merge_in_any_order():
     assert merged[0].places.tolist() == merged[1].places.tolist()
     np.testing.assert_array_equal(merged[0].rows.words, merged[1].rows.words)
     assert len(merged[0]) == 50 and len(set((merged[0].places >> 40).tolist())) == 3
+    same = [DrawnRows.of(rows[slice(300 * k, 300 * k + 300)]) for k in range(2)]
+    both = same[0] + same[1]  # other runs, although their numbers are the same
+    assert 15 < np.count_nonzero(numbers(both.rows) < 300) < 35 and max(both.lengths) < 5
+    assert (np.diff(both.places) > 0).all() and (a + b).places.tolist() == (b + a).places.tolist()
     # Successive rows of different runs do not follow each other.
     assert DrawnRows.of(rows[:4], run=1).lengths == (4,)
     ends = DrawnRows.merged([DrawnRows.of(rows[:3], run=0), DrawnRows.of(rows[3:5], run=1)])

@@ -2,7 +2,6 @@
 
 import csv
 import hashlib
-import json
 import logging
 import math
 import os
@@ -11,14 +10,12 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from distributed import Client
 
 import bayesing as bs
 from bayesing.cli import cli
@@ -37,6 +34,8 @@ from bayesing.experiments.specification import (
     quick,
 )
 from bayesing.experiments.summary import Agreement, Row, _row, compare, exponents, markdown, rows_of
+
+from clusters import cluster
 
 # Specifications
 
@@ -399,31 +398,6 @@ def test_unknown_experiments_and_clusters(tmp_path):
         assert result.returncode == 2 and message in result.stderr and "Traceback" not in result.stderr
 
 
-@contextmanager
-def cluster(tmp_path, n_workers):
-    """A real scheduler and worker processes on this machine: its address, and the processes, the scheduler first."""
-    dask = [sys.executable, "-m", "dask"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    address_file = tmp_path / "scheduler.json"
-    options = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(address_file)]
-    worker = [*dask, "worker", "--nthreads", "1", "--no-nanny", "--local-directory", str(tmp_path), *options]
-    processes = [subprocess.Popen([*dask, "scheduler", "--port", "0", *options], **quiet)]
-    try:
-        processes += [subprocess.Popen(worker, **quiet) for _ in range(n_workers)]
-        end = time.monotonic() + 60
-        while not address_file.exists() and time.monotonic() < end:
-            time.sleep(0.05)
-        address = json.loads(address_file.read_text())["address"]
-        if n_workers:
-            with Client(address) as client:
-                client.wait_for_workers(n_workers, timeout=60)
-        yield address, processes
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
-
-
 def test_a_dask_cluster_that_loses_a_worker_gives_the_same_results(tmp_path, uninterrupted):
     """One of two workers is killed after the first finished cell."""
     folder = tmp_path / "quick"
@@ -452,7 +426,7 @@ def test_a_dask_cluster_that_loses_its_scheduler_is_one_sentence(tmp_path):
 
 
 def test_a_dask_cluster_without_workers_is_one_sentence(tmp_path, monkeypatch):
-    monkeypatch.setattr("bayesing.cli._cluster.PATIENCE", 1)
+    monkeypatch.setattr("bayesing.cli._probe.PATIENCE", 1)
     folder = tmp_path / "quick"
     with cluster(tmp_path, 0) as (address, _):
         result = CliRunner().invoke(cli, command(tmp_path, "--dask", address)[3:])

@@ -69,6 +69,12 @@ def test_a_pass_has_the_statistics_of_all_rows(tmp_path, monkeypatch, name, gaps
                 some = found.sampled
                 drawn.add((some.spins().tobytes(), some.lengths))
         assert len(drawn) == 1 and some.N == 30 and some.names == expected.names
+        paths = files_of(str(tmp_path / "parts" / "x*"))
+        single = [fold_table(open_tables(path), first=k) for k, path in enumerate(paths)]
+        total = sum(each.statistics for each in single)
+        assert (total.cross == expected.cross).all() and total.encoding == encoding
+        assert total.rows is None and (total.sampled.spins() == some.spins()).all()
+        assert total.sampled.lengths == some.lengths
         rows = {row.tobytes() for row in expected.spins()}
         assert all(row.tobytes() in rows for row in some.spins())
 

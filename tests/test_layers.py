@@ -27,6 +27,7 @@ ROWS = [
         "spectrum",
         "series",
         "drawn",
+        "lazy",
         "statistics",
         "order",
     ],

@@ -1,8 +1,8 @@
 r"""A bounded random sample of rows that go by, the same in whatever pieces they come.
 
 Every row has a place, a run and its number in it. Rows 2k and 2k + 1 of a run share a key: a number that looks random
-and follows from the place alone. The sample are the rows with the smallest keys. Samples of parts, each of all its
-rows, make the sample of the whole, in any order and grouping.
+and follows from the place alone. The sample are the rows with the smallest keys. Samples of parts make the sample of
+the whole, in any order and grouping.
 
 Two rows share a key so that a sample also shows whether successive rows are alike (:mod:`bayesing.order`).
 """
@@ -10,7 +10,7 @@ Two rows share a key so that a sample also shows whether successive rows are ali
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,32 +39,55 @@ def rows_drawn(n: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class DrawnRows:
-    """Rows with their places, in the order of these; ``absent`` has bits 1 where a cell is missing."""
+    """Rows with their keys and places, in the order of these; ``absent`` has bits 1 where a cell is missing."""
 
+    keys: Keys
     places: Integers
     rows: PackedSpins
     absent: PackedSpins | None = None
 
     @classmethod
+    def all_of(
+        cls, rows: PackedSpins, absent: PackedSpins | None = None, run: int = 0, start: int = 0
+    ) -> DrawnRows:
+        """Successive rows of a run, from the number ``start`` on."""
+        places = (np.int64(run) << _RUN) + np.arange(start, start + len(rows), dtype=np.int64)
+        return cls(keys_of(places), places, rows, absent)
+
+    @classmethod
     def of(
         cls, rows: PackedSpins, absent: PackedSpins | None = None, run: int = 0, start: int = 0
     ) -> DrawnRows:
-        """Of successive rows of a run, from the number ``start`` on."""
-        places = (np.int64(run) << _RUN) + np.arange(start, start + len(rows), dtype=np.int64)
-        return cls(places, rows, absent)._smallest(rows_drawn(rows.n))
+        """The sample of these rows."""
+        return cls.all_of(rows, absent, run, start)._smallest(rows_drawn(rows.n))
 
     @classmethod
     def merged(cls, parts: Sequence[DrawnRows]) -> DrawnRows:
-        """The sample of all parts together. Where they have the same places, those of the first come first."""
+        """The sample of parts of the same runs, or of different ones."""
         rows = [part.rows for part in parts]
         absent = stacked_gaps(rows, [part.absent for part in parts])
-        whole = cls(np.concatenate([part.places for part in parts]), PackedSpins.stacked(rows), absent)
-        return whole._smallest(rows_drawn(whole.rows.n))
+        keys, places = (
+            np.concatenate(each) for each in zip(*((p.keys, p.places) for p in parts), strict=True)
+        )
+        return cls(keys, places, PackedSpins.stacked(rows), absent)._smallest(rows_drawn(rows[0].n))
+
+    def __add__(self, other: DrawnRows) -> DrawnRows:
+        """The sample of both. Runs of the same number are different ones: those of the other come after."""
+        mine, others = self.places >> _RUN, other.places >> _RUN
+        if np.isin(mine, others).any():
+            later = (mine.max() + 1 - others.min()) << _RUN
+            other = replace(other, places=other.places + later)
+        return DrawnRows.merged([self, other])
+
+    def __getitem__(self, chosen: Any) -> DrawnRows:
+        """Some of the rows."""
+        absent = None if self.absent is None else any_gaps(self.absent[chosen])
+        return DrawnRows(self.keys[chosen], self.places[chosen], self.rows[chosen], absent)
 
     def columns(self, chosen: Any) -> DrawnRows:
         """Some of the spins."""
         absent = None if self.absent is None else any_gaps(self.absent.columns(chosen))
-        return DrawnRows(self.places, self.rows.columns(chosen), absent)
+        return replace(self, rows=self.rows.columns(chosen), absent=absent)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -77,17 +100,11 @@ class DrawnRows:
 
     def _smallest(self, most: int) -> DrawnRows:
         """So many rows with the smallest keys, in the order of their places."""
-        if len(self) <= most:
-            chosen = np.argsort(self.places, kind="stable")
-            if (chosen[1:] > chosen[:-1]).all():
-                return self
-        else:
-            keys = keys_of(self.places)
-            likely = np.flatnonzero(keys <= np.partition(keys, most - 1)[most - 1])
-            by_key = likely[np.lexsort((self.places[likely], keys[likely]))][:most]
-            chosen = by_key[np.argsort(self.places[by_key], kind="stable")]
-        absent = None if self.absent is None else any_gaps(self.absent[chosen])
-        return DrawnRows(self.places[chosen], self.rows[chosen], absent)
+        chosen = np.arange(len(self))
+        if len(self) > most:
+            likely = np.flatnonzero(self.keys <= np.partition(self.keys, most - 1)[most - 1])
+            chosen = likely[np.lexsort((self.places[likely], self.keys[likely]))][:most]
+        return self[chosen[np.argsort(self.places[chosen], kind="stable")]]
 
 
 class Drawing:
@@ -100,22 +117,20 @@ class Drawing:
 
     def add(self, rows: PackedSpins, absent: PackedSpins | None = None, run: int = 0, start: int = 0) -> None:
         """More successive rows of a run, from the number ``start`` on."""
-        places = (np.int64(run) << _RUN) + np.arange(start, start + len(rows), dtype=np.int64)
+        part = DrawnRows.all_of(rows, absent, run, start)
         if self._limit is not None:
-            likely = np.flatnonzero(keys_of(places) <= self._limit)
-            if not len(likely):
+            part = part[np.flatnonzero(part.keys <= self._limit)]
+            if not len(part):
                 return
-            places, rows = places[likely], rows[likely]
-            absent = None if absent is None else any_gaps(absent[likely])
-        self._parts.append(DrawnRows(places, rows, absent))
-        self._held += len(rows)
+        self._parts.append(part)
+        self._held += len(part)
         if self._held > 2 * rows_drawn(rows.n):
             self._prune()
 
     def _prune(self) -> None:
         self._parts = [self.sample]
         self._held = len(self._parts[0])
-        self._limit = keys_of(self._parts[0].places).max()
+        self._limit = self._parts[0].keys.max()
 
     @property
     def sample(self) -> DrawnRows:

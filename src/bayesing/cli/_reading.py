@@ -17,6 +17,7 @@ from ._output import echo
 if TYPE_CHECKING:
     from ..io import Source
     from ..statistics import SpinStatistics
+    from ._cluster import Cluster
 
 
 @dataclass(frozen=True)
@@ -100,17 +101,58 @@ Data = str | tuple[str, ...]  # DATA: a file or a pattern, or several
 
 
 def read_data(
-    data: Data, reading: Reading, batch: int | None, by: str | None, series: bool, aloud: bool = True
+    data: Data,
+    reading: Reading,
+    batch: int | None,
+    by: str | None,
+    series: bool,
+    aloud: bool = True,
+    cluster: Cluster | None = None,
 ) -> Read:
-    """DATA, in batches if asked to or if they are too large; all rows if their order matters."""
+    """DATA, in batches if asked to or if they are too large; all rows if their order matters.
+
+    Workers read them, if there is a cluster.
+    """
     if batch is not None and (by is not None or series):
         raise ValueError(
             f"--batch does not keep all rows, and {'--series' if series else '--by'} needs them in their order: "
             "leave out one of them."
         )
     if by is not None:
-        return read_runs(data, by, reading, aloud)
+        return read_runs(data, by, reading, aloud, cluster)
+    if cluster is not None:
+        return read_there(cluster, data, reading, batch, series, aloud)
     return read(data, reading, series, aloud) if batch is None else read_batches(data, reading, batch, aloud)
+
+
+def read_there(
+    cluster: Cluster, data: Data, reading: Reading, batch: int | None, all_rows: bool, aloud: bool
+) -> Read:
+    """DATA, read by the workers of a cluster, each file a task."""
+    from ..io import on_copies
+    from ._progress import Progress
+    from ._remote import read_on
+
+    if not aloud:  # somebody else shows how far it is
+        found = read_on(cluster, data, reading, batch, all_rows)
+        return found._replace(notes=(*found.notes, *_not_kept(found.statistics, batch)))
+    with Progress("reading on the cluster") as progress:
+        found = read_on(cluster, data, reading, batch, all_rows, progress.advance)
+    stats = found.statistics
+    notes = (*found.notes, *on_copies(stats.copies, stats.names), *_not_kept(stats, batch))
+    _say(notes)
+    return found._replace(notes=notes)
+
+
+def _not_kept(found: SpinStatistics, batch: int | None) -> tuple[str, ...]:
+    """What to say if workers did not keep all rows."""
+    return () if found.rows is not None else _on_choice(found, "" if batch else _many())
+
+
+def _many() -> str:
+    from ..io import KEPT_BYTES
+
+    return f"the rows are more than {KEPT_BYTES >> 20} MB of bits"
 
 
 def read(data: Data, reading: Reading, all_rows: bool = False, aloud: bool = True) -> Read:
@@ -120,11 +162,11 @@ def read(data: Data, reading: Reading, all_rows: bool = False, aloud: bool = Tru
     memory, sums and products are kept of all of them, and some rows, unless ``all_rows`` are asked for. A report has
     notes of its own: it reads without ``aloud``.
     """
-    from ..io import KEPT_BYTES, fits, on_copies, open_tables, read_table
+    from ..io import fits, on_copies, open_tables, read_table
     from ..statistics import SpinStatistics
 
     table = open_tables(data, reading.array)
-    many = "" if fits(table) else f"the rows are more than {KEPT_BYTES >> 20} MB of bits"
+    many = "" if fits(table) else _many()
     beyond = _beyond_memory(table) or many
     if beyond and not all_rows and reading.missing != "drop-spins":
         return _in_batches(table, reading, None, beyond, aloud)
@@ -138,8 +180,17 @@ def read(data: Data, reading: Reading, all_rows: bool = False, aloud: bool = Tru
     return Read(statistics, found.encoding, notes)
 
 
-def read_by(data: Data, by: str, reading: Reading, aloud: bool = True) -> ReadGroups:
+def read_by(
+    data: Data, by: str, reading: Reading, aloud: bool = True, cluster: Cluster | None = None
+) -> ReadGroups:
     """DATA, whose samples belong to groups by what stands in the column ``by``."""
+    if cluster is not None:
+        from ._remote import read_by_on
+
+        there = read_by_on(cluster, data, by, reading)
+        if aloud:
+            _say(there.notes)
+        return there
     from ..io import open_tables, read_groups
     from ..statistics import SpinStatistics
 
@@ -150,9 +201,11 @@ def read_by(data: Data, by: str, reading: Reading, aloud: bool = True) -> ReadGr
     return ReadGroups(found, next((part.encoding for part in groups.values()), ""), notes)
 
 
-def read_runs(data: Data, by: str, reading: Reading, aloud: bool = True) -> Read:
+def read_runs(
+    data: Data, by: str, reading: Reading, aloud: bool = True, cluster: Cluster | None = None
+) -> Read:
     """DATA, whose samples belong to runs by what stands in the column ``by``, one after the other."""
-    groups, encoding, notes = read_by(data, by, reading, aloud)
+    groups, encoding, notes = read_by(data, by, reading, aloud, cluster)
     if not groups:
         raise ValueError(f"{name_of(data)}: expected rows with a run in the column {by!r}: found none.")
     runs = list(groups.values())
@@ -176,15 +229,21 @@ def _in_batches(table: Source, reading: Reading, rows: int | None, why: str, alo
     notes = (*notes, *constant)
     if aloud:
         notes = (*notes, *on_copies(found.copies, found.names))
-    some = found.sampled
-    assert some is not None
-    if why or some.N < found.N:
-        how = f"{why}: they are read in batches" if why else "data were read in batches"
-        which = f"{some.N} of the {found.N} rows, a random choice," if some.N < found.N else "all rows"
-        notes = (*notes, f"{how}. Sums and products are kept, and {which} for what needs rows.")
+    notes = (*notes, *_on_choice(found, why))
     if aloud:
         _say(notes)
     return Read(found, encoding, notes)
+
+
+def _on_choice(found: SpinStatistics, why: str) -> tuple[str, ...]:
+    """What to say if data were read in batches."""
+    some = found.sampled
+    assert some is not None
+    if not why and some.N == found.N:
+        return ()
+    how = f"{why}: they are read in batches" if why else "data were read in batches"
+    which = f"{some.N} of the {found.N} rows, a random choice," if some.N < found.N else "all rows"
+    return (f"{how}. Sums and products are kept, and {which} for what needs rows.",)
 
 
 def name_of(data: Data, folders: bool = True) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import click
 
 from ._methods import AUTO, coupling_methods, coupling_priors
 from ._options import (
     batch_option,
+    dask_option,
     data_argument,
     force_option,
     hidden_option,
@@ -19,6 +21,9 @@ from ._options import (
     series_option,
 )
 from ._reading import Reading, reading_options
+
+if TYPE_CHECKING:
+    from ._cluster import Cluster
 
 
 @click.command(short_help="Infer all couplings, with errors, and write them to a file.")
@@ -50,6 +55,7 @@ from ._reading import Reading, reading_options
 @runs_option
 @reading_options
 @batch_option
+@dask_option("read the files")
 @click.option("--seed", type=int, default=None, help="Seed of methods that draw random numbers.")
 @json_option
 @force_option
@@ -69,6 +75,7 @@ def couplings(
     by: str | None,
     reading: Reading,
     batch: int | None,
+    cluster: Cluster | None,
     seed: int | None,
     as_json: bool,
     force: bool,
@@ -108,7 +115,7 @@ def couplings(
     units = n_hidden(hidden)
     check_couplings(method, prior, gamma, units)
     bm = BoltzmannMachine(method, prior, gamma, units, series, random_state=seed)
-    found = read_data(data, reading, batch, by, series)
+    found = read_data(data, reading, batch, by, series, cluster=cluster)
     N, n = found.statistics.N, found.statistics.n
     check_size(output, choices, n)
     pairs = n * (n - 1) // 2

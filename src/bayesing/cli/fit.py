@@ -10,6 +10,7 @@ from ._methods import strength_methods, strength_priors
 from ._options import (
     batch_option,
     check_jobs,
+    dask_option,
     data_argument,
     json_option,
     method_option,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ..calibration import Interval
     from ..inference import StrengthAnswer
     from ..statistics import SpinStatistics
+    from ._cluster import Cluster
 
 
 @click.command(short_help="Infer J and H from a file of spins.")
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 @click.option("--level", type=float, default=0.9, show_default=True, help="Level of the intervals.")
 @click.option("--simulations", type=int, default=200, show_default=True, help="Data sets to simulate.")
 @click.option("--jobs", type=int, default=-1, help="Simulations at a time; all cores by default.")
+@dask_option("read the files and simulate")
 @click.option("--seed", type=int, default=None, help="Seed of methods that draw random numbers.")
 @json_option
 def fit(
@@ -53,6 +56,7 @@ def fit(
     level: float,
     simulations: int,
     jobs: int,
+    cluster: Cluster | None,
     seed: int | None,
     as_json: bool,
 ) -> None:
@@ -80,7 +84,7 @@ def fit(
     if interval:
         check_jobs(jobs)
     check_strength(method, Options(prior, mean_coupling))
-    read = read_data(data, reading, batch, by, series)
+    read = read_data(data, reading, batch, by, series, cluster=cluster)
     with naming(name_of(data)), Progress("inferring") as progress:
         answer = infer_strength(read.statistics, method, prior, mean_coupling, seed, progress.advance, series)
     show(answer.warnings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,7 @@ from ._methods import AUTO, coupling_priors
 from ._options import (
     batch_option,
     check_jobs,
+    dask_option,
     data_argument,
     force_option,
     hidden_option,
@@ -18,6 +20,9 @@ from ._options import (
     series_option,
 )
 from ._reading import Reading, reading_options
+
+if TYPE_CHECKING:
+    from ._cluster import Cluster
 
 
 @click.command(short_help="Write a report with numbers and pictures, one HTML file.")
@@ -43,6 +48,7 @@ from ._reading import Reading, reading_options
     help="Data sets to simulate for the intervals, 0 for none; by default as many as take seconds.",
 )
 @click.option("--jobs", type=int, default=-1, help="Processes; all cores by default.")
+@dask_option("read the files, simulate and draw")
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="Seed; the same one gives the same report."
 )
@@ -64,6 +70,7 @@ def report(
     batch: int | None,
     simulations: int | None,
     jobs: int,
+    cluster: Cluster | None,
     seed: int,
     as_json: bool,
     force: bool,
@@ -95,7 +102,7 @@ def report(
     )
     command = shlex.join(["bayesing", *(typed or ["report", *data])])
     with Progress("reading") as progress, joblib.parallel_config(n_jobs=jobs):
-        found = read_data(data, reading, batch, by, series, aloud=False)
+        found = read_data(data, reading, batch, by, series, aloud=False, cluster=cluster)
         name = name_of(data)
         source = Source(name_of(data, folders=False), found.statistics, found.notes)
         with naming(name):

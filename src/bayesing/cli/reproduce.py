@@ -49,7 +49,7 @@ def reproduce(
     _check_folder(cells)
     done = cells.finished(task.name for task in tasks)
     with (
-        on_cluster(dask),
+        on_cluster(dask, kept="Finished cells are kept: "),
         Progress("", keep=True) as progress,
         joblib.parallel_config(n_jobs=None if dask else jobs),
     ):

@@ -16,6 +16,7 @@ from ._memory import memory_available, memory_of
 from ._missing import AT_RANDOM, RULES
 from ._open import open_table
 from ._paths import Paths, called, files_of
+from ._portions import Portion, joined, read_portion
 from ._read import read_spins, read_table
 from ._record import SpinData, on_constant_spins, on_copies
 from ._several import Source, Tables, open_tables
@@ -26,6 +27,7 @@ __all__ = [
     "KEPT_BYTES",
     "RULES",
     "Paths",
+    "Portion",
     "Source",
     "SpinData",
     "Table",
@@ -35,6 +37,7 @@ __all__ = [
     "files_of",
     "fits",
     "fold_table",
+    "joined",
     "memory_available",
     "memory_of",
     "on_constant_spins",
@@ -43,6 +46,7 @@ __all__ = [
     "open_tables",
     "read_batches",
     "read_groups",
+    "read_portion",
     "read_spins",
     "read_table",
 ]

@@ -30,7 +30,7 @@ def read_batches(
     stands for a missing value.
     """
     check_rule_of_parts(missing)
-    size_of(rows, 1)
+    _size(rows, 1)
     return batches_of(open_tables(path, array), rows, missing, drop_columns)
 
 
@@ -42,11 +42,10 @@ def batches_of(
 ) -> Iterator[SpinData]:
     """Read what :func:`open_tables` has looked at; see :func:`read_batches`."""
     check_rule_of_parts(missing)
-    return _batches(table, size_of(rows, table.width), missing, drop_columns)
+    return _batches(table, _size(rows, table.width), missing, drop_columns)
 
 
-def size_of(rows: int | None, width: int) -> int:
-    """The number of rows of a batch."""
+def _size(rows: int | None, width: int) -> int:
     return max(1, _BATCH_CELLS // max(1, width)) if rows is None else count("rows", rows, 1)
 
 

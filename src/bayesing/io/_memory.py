@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from ..packed import bytes_of_row
 from ._paths import Paths
 from ._several import Source, Tables, open_tables
 from ._table import Table
@@ -28,7 +29,7 @@ def memory_of(source: Paths | Source, array: str | None = None) -> int:
 
 def memory_needed(N: int, n: int) -> int:
     """Bytes that reading and fitting N samples of n spins takes: bits, some unpacked, and the smaller Gram matrix."""
-    bits = N * 8 * -(-n // 64)
+    bits = N * bytes_of_row(n)
     unpacked = _UNPACKED_BYTES * min(N * n, _UNPACKED_CELLS)
     entries = min(N, n) ** 2
     return _COPIES * bits + unpacked + (_GRAM_BYTES + _FLOAT_MATRICES * _FLOAT_BYTES) * entries

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -75,6 +76,22 @@ class Tally:
         if N:
             self.never[:] = False
         return self
+
+    @classmethod
+    def of_all(cls, parts: Sequence[Tally]) -> Tally:
+        """Of several parts of a table, one after the other."""
+        whole = cls(parts[0].n)
+        for part in parts:
+            if whole.first is None and part.first is not None:
+                whole.first = whole.N + part.first[0], part.first[1]
+            whole.N += part.N
+            whole.cells += part.cells
+            whole.samples += part.samples
+            whole.blank += part.blank
+            whole.columns |= part.columns
+            whole.partly |= part.partly
+            whole.never &= part.never
+        return whole
 
     def _over_rows(self, function: np.ufunc, absent: PackedSpins) -> Flags:
         words = PackedSpins(function.reduce(absent.words, axis=0)[None], self.n)

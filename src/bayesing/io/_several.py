@@ -139,7 +139,7 @@ class SelectionOfSeveral(Selection):
 
     def chunks(self) -> Iterator[tuple[Bits, CodeFlags]]:
         """The columns that are kept, of one file after the other."""
-        agreed = _Agreed()
+        agreed = Agreed()
         self.ends[:] = [0]
         for part in self.parts:
             rows = 0
@@ -166,7 +166,7 @@ class SelectionOfSeveral(Selection):
         return f"{table.place(row - self.ends[k], column)} of {table.path}"
 
 
-class _Agreed:
+class Agreed:
     """How numbers and words were meant in the files so far, and in which file that was first seen."""
 
     def __init__(self) -> None:

@@ -118,7 +118,8 @@ def _inferred(machine: BoltzmannMachine, reason: str, data: SpinStatistics) -> I
     strongest, edges = machine.strongest(STRONGEST), machine.edges()
     causes = causes_of(machine.answer_, machine.names(), data)
     others = tuple(_others(machine, len(edges))) if edges else tuple(strongest)
-    return InferredCouplings(machine, reason, data.N, tuple(strongest), tuple(edges), causes, others)
+    rows = machine.answer_.n_samples  # where not all were kept, those that were drawn
+    return InferredCouplings(machine, reason, rows, tuple(strongest), tuple(edges), causes, others)
 
 
 def _others(machine: BoltzmannMachine, edges: int) -> list[Coupling]:
