@@ -159,9 +159,10 @@ def dask_summary(s: Settings, rows: list[Row]) -> None:
         print(f"  {work}, {int(N):,} samples of {n} spins")
         for row in group:
             who = f"{row['workers']} worker(s)" if int(row["workers"]) else "without a cluster"
+            busiest = float(row["worker_processor"])
             print(
                 f"    {who:18} {float(row['seconds']):6.2f} s; of the processor, the command "
-                f"{float(row['command_processor']):5.2f} s, the busiest worker {float(row['worker_processor']):5.2f} s"
+                f"{float(row['command_processor']):5.2f} s, the busiest worker {busiest:5.2f} s"
             )
     same = [len({(row["J"], row["J_from"]) for row in group}) for group in grouped(rows, "work").values()]
     claim("the same bits with any number of workers", set(same) == {1})
