@@ -120,3 +120,16 @@ def restricted_log_partition(model: bs.RestrictedModel, spins: np.ndarray) -> tu
     base = independent_fields(spins.sum(axis=0), len(spins))
     _, value, error = anneal_restricted(model, base, n_chains=2000, temperatures=2000, seed=0)
     return value, error
+
+
+def sparse_draws(bm: bs.BoltzmannMachine, n_draws: int, rng: np.random.Generator) -> np.ndarray | None:
+    """Draws of couplings i < j under a sparse prior, each from its own mixture; None where the fit is dense."""
+    found = bm._fitted.couplings
+    if found.edges is None:
+        return None
+    n = bm.n_features_in_
+    chosen = found.precisions[np.triu_indices(n, 1)] > 0
+    draws = np.zeros((n_draws, len(chosen)))
+    for draw in draws:
+        draw[chosen] = found.edges.draw(rng)
+    return draws
