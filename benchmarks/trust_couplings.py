@@ -22,7 +22,6 @@ from series_data import chain
 from trust_data import At, fitted, label, model_of, pairs, spins_of
 from trust_ranks import BINS, quantiles, ranks, row_of
 
-THIN = 5  # draws, of which one is looked at
 GAMMA = {"given": "gamma given", "inferred": "gamma inferred"}
 
 
@@ -144,11 +143,11 @@ def draws(s: Settings, k: int, how: str, part: int) -> Iterator[Row]:
         bm = fitted(spins, method="likelihood", gamma=gamma_of(at, how))
         if bm.gamma_ == 0:
             continue
-        found = bm.posterior(THIN * (BINS - 1), seed=seed)
+        found = bm.posterior(s.thin * (BINS - 1), seed=seed)
         case = f"draws, {GAMMA[how]}; {label(at)}"
-        J = ranks(pairs(truth.couplings), pairs(found.couplings[THIN - 1 :: THIN]), rng)
+        J = ranks(pairs(truth.couplings), pairs(found.couplings[s.thin - 1 :: s.thin]), rng)
         yield row_of(case, "J", seed, along(pairs(bm.couplings_), J))
-        h = ranks(truth.fields, found.fields[THIN - 1 :: THIN], rng)
+        h = ranks(truth.fields, found.fields[s.thin - 1 :: s.thin], rng)
         yield row_of(case, "h", seed, along(bm.fields_, h))
 
 
