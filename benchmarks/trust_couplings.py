@@ -1,7 +1,6 @@
 """Quantiles of true couplings and fields in what fits say of them: normal, with the standard errors, or draws.
 
-Quantiles are along the sign of the estimate: above one half means that the truth is further from 0 than
-the estimate. The sign is a function of the data, so that quantiles of a true posterior stay uniform.
+All are along the sign of the estimate: above one half means that the truth is further from 0 than the estimate.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from front import Row, Settings
 from methods import sparse_draws
 from series_data import chain
 from trust_data import At, fitted, label, model_of, pairs, spins_of
-from trust_ranks import BINS, quantiles, ranks, row_of
+from trust_ranks import BINS, along, quantiles, ranks, row_of
 
 GAMMA = {"given": "gamma given", "inferred": "gamma inferred"}
 
@@ -33,11 +32,6 @@ def known(at: At, seed: int, prior: str = "gaussian") -> tuple[bs.IsingModel, np
 
 def gamma_of(at: At, how: str) -> Any:
     return at["J"] ** 2 if how == "given" else "auto"
-
-
-def along(sign: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Quantiles in the direction of a sign."""
-    return np.where(sign < 0, 1 - at, at)
 
 
 def rows_of_fit(case: str, seed: int, truth: bs.IsingModel, bm: bs.BoltzmannMachine) -> Iterator[Row]:

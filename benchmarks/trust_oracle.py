@@ -13,14 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-import bayesing as bs
+from bayesing.conditionals import middle_of_fields
 from bayesing.experiments.cells import Task
 from bayesing.ising import all_states
 
 from coupling_data import cell
 from front import Row, Settings
-from trust_data import couplings, pairs, spins_of
-from trust_ranks import BINS, quantiles, ranks, row_of
+from trust_data import model_of, pairs, spins_of
+from trust_ranks import BINS, along, quantiles, ranks, row_of
 
 TAILS = 8  # degrees of freedom of the t: heavier tails than those of a posterior
 WIDER = 1.2  # times the deviations of the curvature
@@ -39,8 +39,10 @@ class Exact(NamedTuple):
     weights: np.ndarray
 
     @classmethod
-    def of(cls, spins: np.ndarray, variances: np.ndarray, number: int, rng: np.random.Generator) -> Exact:
-        """Under normal priors of mean 0 of all parameters."""
+    def of(
+        cls, spins: np.ndarray, precision: np.ndarray, pull: np.ndarray, number: int, rng: np.random.Generator
+    ) -> Exact:
+        """Under a normal prior of all parameters, of this precision matrix; ``pull`` is that times its mean."""
         N, n = spins.shape
         phi = features(all_states(n))
         data = features(spins).mean(axis=0)
@@ -48,16 +50,15 @@ class Exact(NamedTuple):
         for _ in range(STEPS):
             p = np.exp(phi @ mode - logsumexp(phi @ mode))
             mean = p @ phi
-            hessian = N * ((phi.T * p) @ phi - np.outer(mean, mean)) + np.diag(1 / variances)
-            step = np.linalg.solve(hessian, N * (data - mean) - mode / variances)
+            hessian = N * ((phi.T * p) @ phi - np.outer(mean, mean)) + precision
+            step = np.linalg.solve(hessian, N * (data - mean) + pull - precision @ mode)
             mode = mode + step / max(1.0, float(np.abs(step).max()))
         root = WIDER * np.linalg.cholesky(np.linalg.inv(hessian))
         z = rng.normal(size=(number, len(mode))) / np.sqrt(rng.chisquare(TAILS, (number, 1)) / TAILS)
         draws = mode + z @ root.T
         log_t = -(TAILS + len(mode)) / 2 * np.log1p((z**2).sum(axis=1) / TAILS)
-        log_posterior = N * (draws @ data - logsumexp(draws @ phi.T, axis=1)) - (
-            draws**2 / variances / 2
-        ).sum(axis=1)
+        log_likelihood = N * (draws @ data - logsumexp(draws @ phi.T, axis=1))
+        log_posterior = log_likelihood + draws @ pull - ((draws @ precision) * draws).sum(axis=1) / 2
         log_weights = log_posterior - log_t
         weights = np.exp(log_weights - log_weights.max())
         return cls(draws, weights / weights.sum())
@@ -79,25 +80,49 @@ class Exact(NamedTuple):
         return np.asarray(self.draws[rng.choice(len(self.draws), number, p=self.weights)])
 
 
+def proper(n: int, J: float, H: float, spread: float) -> tuple[np.ndarray, np.ndarray]:
+    """The prior that truths are drawn from."""
+    pairs = n * (n - 1) // 2
+    precisions = np.repeat([n / J**2, spread**-2], [pairs, n])
+    return np.diag(precisions), precisions * np.repeat([0.0, H], [pairs, n])
+
+
+def nearly_flat(spins: np.ndarray, J: float) -> tuple[np.ndarray, np.ndarray]:
+    """The prior of bayesing: the same of couplings, and b = h + J d of variance 1 around a middle that d tells."""
+    N, n = spins.shape
+    i, j = np.triu_indices(n, 1)
+    d, k = spins.mean(axis=0), np.arange(len(i))
+    b = np.hstack([np.zeros((n, len(i))), np.eye(n)])
+    b[i, k], b[j, k] = d[j], d[i]
+    prior = b.T @ b
+    prior[k, k] += n / J**2
+    return prior, b.T @ middle_of_fields(spins.sum(axis=0, dtype=np.int64), N)
+
+
 def oracle_tasks(s: Settings) -> list[Task]:
     return [cell(oracle, s, part, cost=s.repeats) for part in range(s.parts)]
 
 
 def oracle(s: Settings, part: int) -> Iterator[Row]:
-    """Ranks among exact draws, and what two mistakes and a normal approximation would look like."""
-    n = s.at["n"]
+    """Ranks among exact draws, and what mistakes, a normal approximation and another prior of fields look like."""
+    n, J = s.at["n"], s.at["J"]
     for seed in range(part * s.repeats, (part + 1) * s.repeats):
         rng = np.random.default_rng([101, seed])
-        J, h = couplings("gaussian", s.at, rng), rng.normal(0, s.at["spread"], n)
-        truth = np.concatenate([pairs(J), h])
-        spins = spins_of(bs.IsingModel(J, h), s.at["N"], rng)
-        variances = np.repeat([s.at["J"] ** 2 / n, s.at["spread"] ** 2], [n * (n - 1) // 2, n])
-        exact = Exact.of(spins, variances, s.draws, rng)
+        model = model_of("gaussian", s.at, rng)
+        truth = np.concatenate([pairs(model.couplings), model.fields])
+        spins = spins_of(model, s.at["N"], rng)
+        exact = Exact.of(spins, *proper(n, J, s.at["H"], s.at["spread"]), s.draws, rng)
+        flat = Exact.of(spins, *nearly_flat(spins, J), s.draws, rng)
         draws, mean, deviation = exact.take(BINS - 1, rng), exact.mean, exact.deviation
         at = {
-            "exact draws": ranks(truth, draws, rng),
-            "mean and deviation": quantiles(truth, mean, deviation),
-            f"errors {s.wrong} times too small": ranks(truth, mean + (draws - mean) / s.wrong, rng),
+            "exact draws": along(mean, ranks(truth, draws, rng)),
+            "exact mean and deviation": along(mean, quantiles(truth, mean, deviation)),
+            "exact draws, bayesing's prior of fields": along(
+                flat.mean, ranks(truth, flat.take(BINS - 1, rng), rng)
+            ),
+            f"errors {s.wrong} times too small": along(
+                mean, ranks(truth, mean + (draws - mean) / s.wrong, rng)
+            ),
             "estimates half an error too high": ranks(truth, draws + deviation / 2, rng),
         }
         for case, u in at.items():

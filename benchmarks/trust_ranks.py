@@ -39,6 +39,14 @@ def ranks(truth: np.ndarray, draws: np.ndarray, rng: np.random.Generator) -> np.
     return (below + rng.integers(0, equal + 1) + 0.5) / (len(draws) + 1)
 
 
+def along(estimates: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Quantiles in the direction of the sign of an estimate, above one half for truths that are further from 0.
+
+    The sign is a function of the data, so that quantiles of a true posterior stay uniform.
+    """
+    return np.where(estimates < 0, 1 - at, at)
+
+
 def row_of(case: str, quantity: str, seed: int, at: np.ndarray, edges: Sequence[float] | None = None) -> Row:
     """How many quantiles of a data set are in each bin."""
     ends = np.linspace(0, 1, BINS + 1) if edges is None else np.asarray(edges)

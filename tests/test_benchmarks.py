@@ -114,7 +114,7 @@ def test_methods_are_those_of_the_library(imported):
         ("likelihood", "hard", "hard.csv", 1),
         ("robustness", "errors", "errors.csv", 20),
         ("trust", "couplings", "couplings.csv", 5),
-        ("trust", "oracle", "oracle.csv", 8),
+        ("trust", "oracle", "oracle.csv", 10),
         ("zoo", "alarms", "alarms.csv", 4),
     ],
 )
