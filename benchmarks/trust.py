@@ -27,12 +27,17 @@ from front import Found, Part, Settings, main, rows_of, write_rows
 from trust_pictures import draw_histograms
 from trust_ranks import histograms, summary
 
+NO_ANSWER = ("REFUSED", "NO ERROR")  # at the end of a case: counted, and not part of a histogram
+
 
 def ranked(name: str, tasks: Callable[[Settings], list[Task]], shares: Sequence[float] | None = None) -> Part:
     """A part whose cells count ranks."""
 
     def finish(s: Settings, found: Found, folder: Path) -> None:
-        every = histograms(rows_of(found), shares)
+        told = histograms(rows_of(found), shares)
+        every = {key: h for key, h in told.items() if not key[0].split(";")[0].endswith(NO_ANSWER)}
+        for case, quantity in told.keys() - every.keys():
+            print(f"  {case}, {quantity}: {told[case, quantity].number} data sets without an answer")
         table = summary(every)
         write_rows(folder / f"{name}.csv", table)
         draw_histograms(every, folder / f"{name}.png")

@@ -69,7 +69,13 @@ def intervals(s: Settings, k: int, part: int) -> Iterator[Row]:
         eb = fitted(spins_at(at, seed))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", bs.BayesingWarning)
-            narrow, wide = (eb.interval(level, n_simulations=s.simulations, seed=seed) for level in LEVELS)
+            try:
+                narrow, wide = (
+                    eb.interval(level, n_simulations=s.simulations, seed=seed) for level in LEVELS
+                )
+            except bs.InputError:  # told apart, for an interval that is not given covers nothing
+                yield row_of(f"interval(), REFUSED; {words(at)}", "J", seed, np.array([0.5]), EDGES)
+                continue
         for name, corrected in (("J", narrow.J_corrected), ("H", narrow.H_corrected)):
             inner, outer = getattr(narrow, name), getattr(wide, name)
             ends = np.array([outer[0], inner[0], corrected, inner[1], outer[1]])

@@ -47,7 +47,7 @@ CELLS = {
         **{"drift": 16, "recording": 0, "cost": 4},
     },
     "trust": {
-        **{"oracle": 5, "strength": 204, "intervals": 12, "couplings": 76, "priors": 16, "draws": 18},
+        **{"oracle": 20, "strength": 204, "intervals": 12, "couplings": 76, "priors": 16, "draws": 18},
         **{"missing": 2, "series": 6, "hidden": 2, "probabilities": 8},
     },
     "zoo": {"kinds": 96, "alarms": 50, "cost": 6},
