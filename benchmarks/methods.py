@@ -164,3 +164,16 @@ def sweep_parts(model: bs.IsingModel, n_chains: int) -> dict[str, Callable[[], o
         "numbers": numbers,
         "spins": spin_by_spin,
     }
+
+
+def sparse_draws(bm: bs.BoltzmannMachine, n_draws: int, rng: np.random.Generator) -> np.ndarray | None:
+    """Draws of couplings i < j under a sparse prior, each from its own mixture; None where the fit is dense."""
+    found = bm._fitted.couplings
+    if found.edges is None:
+        return None
+    n = bm.n_features_in_
+    chosen = found.precisions[np.triu_indices(n, 1)] > 0
+    draws = np.zeros((n_draws, len(chosen)))
+    for draw in draws:
+        draw[chosen] = found.edges.draw(rng)
+    return draws

@@ -47,6 +47,10 @@ CELLS = {
         **{"truth": 144, "intervals": 24, "methods": 3, "edges": 10, "independent": 6},
         **{"drift": 16, "recording": 0, "cost": 4},
     },
+    "trust": {
+        **{"oracle": 20, "strength": 204, "intervals": 12, "couplings": 76, "priors": 16, "draws": 18},
+        **{"missing": 2, "series": 6, "hidden": 2, "probabilities": 8},
+    },
     "zoo": {"kinds": 96, "alarms": 50, "cost": 6},
 }
 
@@ -110,6 +114,8 @@ def test_methods_are_those_of_the_library(imported):
         ("likelihood", "exact", "exact.csv", 1),
         ("likelihood", "hard", "hard.csv", 1),
         ("robustness", "errors", "errors.csv", 20),
+        ("trust", "couplings", "couplings.csv", 5),
+        ("trust", "oracle", "oracle.csv", 10),
         ("zoo", "alarms", "alarms.csv", 4),
     ],
 )

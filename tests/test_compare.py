@@ -45,6 +45,8 @@ def test_what_differs_is_found_with_its_sign(found):
     for matrix in (found.differences, found.errors, found.probabilities, found.false_sign_rates):
         assert_allclose(matrix, matrix.T)
         assert not np.diag(matrix).any()
+    pairs = np.triu_indices(len(NAMES), 1)
+    assert (found.false_sign_rates[pairs] >= 1 - found.probabilities[pairs]).all()
 
 
 def test_differences_lie_within_their_errors(found):

@@ -14,7 +14,8 @@ from bayesing.couplings.pseudolikelihood import (
 )
 from bayesing.weighted import WeightedRows
 
-from samples import random_model, random_spins, stats
+from samples import draw_exactly, random_model, random_spins, stats
+from slow import Posterior, pack, unpack
 
 
 def slow_objective(X, J, b, penalty):
@@ -152,6 +153,21 @@ def test_errors_against_the_whole_hessian(J, H, room):
     upper = np.triu_indices(n, 1)
     ratio = (fit.errors / np.where(exact > 0, exact, 1))[upper]
     assert abs(np.log(ratio).mean()) < 0.01 and np.log(ratio).std() < room
+
+
+@pytest.mark.parametrize(
+    ("n", "N", "J", "field"), [(5, 200, 0.5, 0.5), (9, 400, 0.9, 0.4), (8, 400, 0.6, 1.0)]
+)
+def test_errors_of_fields_against_the_exact_curvature(n, N, J, field):
+    """Of the true likelihood, for which the pseudo-likelihood stands; also where fields are far from equal."""
+    ratios = []
+    for seed in range(4):
+        model = random_model(n, J, seed=3 + seed, field=field)
+        X = draw_exactly(model, N, np.random.default_rng(1)).astype(np.int8)
+        fit = fit_couplings(stats(X), J**2)
+        _, exact = unpack(Posterior.of(X, J**2).deviations(pack(fit.matrix, fit.fields)), n)
+        ratios.append(np.log(fit.field_errors / exact))
+    assert abs(np.mean(ratios)) < 0.1 and np.std(ratios) < 0.15
 
 
 def test_errors_in_the_limits_of_no_data_and_of_much():

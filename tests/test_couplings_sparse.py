@@ -190,6 +190,9 @@ def test_false_sign_rates(machine):
     rates = machine.false_sign_rates_[UPPER]
     assert (rates >= 0).all() and (rates <= 1).all()
     assert rates[EDGES].mean() < 0.05 < 0.4 < rates[~EDGES].mean()
+    assert (rates >= 1 - machine.edge_probabilities_[UPPER]).all()  # a coupling that is 0 has no sign
+    false = (np.sign(machine.couplings_) != np.sign(MODEL.couplings))[UPPER].sum()
+    assert abs(rates.sum() - false) < 4 * np.sqrt((rates * (1 - rates)).sum())
     gaussian = bs.BoltzmannMachine("pseudolikelihood").fit(X)
     assert gaussian.edge_probabilities_ is None
     one = gaussian.false_sign_rates_[0, 1]

@@ -44,8 +44,10 @@ def test_the_posterior_is_that_of_bayes(k):
     assert found.mean[k] == pytest.approx(mean, rel=1e-6)
     square = integral(b, q, lambda J: J**2) / total
     assert found.variance[k] == pytest.approx(square - mean**2, rel=1e-6)
-    one_side = max(integral(b, q, low=0.0), integral(b, q, high=0.0)) / total
-    assert found.false_signs[k] == pytest.approx(1 - one_side, rel=1e-6)
+    above, below = integral(b, q, low=0.0) / total, integral(b, q, high=0.0) / total
+    assert found.false_signs[k] == pytest.approx(1 - max(above, below), rel=1e-6)
+    assert found.false_signs_of(np.full(3, 0.1))[k] == pytest.approx(1 - above, rel=1e-6)
+    assert found.false_signs_of(np.full(3, -0.1))[k] == pytest.approx(1 - below, rel=1e-6)
 
 
 def test_the_likelihood_is_that_of_all_numbers():

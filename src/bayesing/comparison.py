@@ -243,7 +243,7 @@ def _comparison(
         differences=matrix(size.mean, 0.0),
         errors=matrix(np.sqrt(size.variance), prior),
         probabilities=matrix(differs.probabilities, 0.0),
-        false_sign_rates=matrix(size.false_signs, 1.0),
+        false_sign_rates=matrix(differs.false_signs_of(size.mean), 1.0),
         fields=_fields(a, b),
         strength=StrengthDifference(strength_of(b_a, q_a, n), strength_of(b_b, q_b, n)),
         test=test,

@@ -122,11 +122,20 @@ class MixturePosterior:
         return np.asarray(1 - self.shares[:, 0])
 
     @cached_property
+    def _below(self) -> Array:
+        """Probability that a number is below 0."""
+        deviations = np.sqrt(self.part_variances[:, 1:])
+        below = self.shares[:, 1:] * scipy.special.ndtr(-self.part_means[:, 1:] / deviations)
+        return np.asarray(below.sum(axis=1))
+
+    @cached_property
     def false_signs(self) -> Array:
         """Probability that a number does not have the sign it most probably has: it has the other, or is 0."""
-        deviations = np.sqrt(self.part_variances[:, 1:])
-        below = (self.shares[:, 1:] * scipy.special.ndtr(-self.part_means[:, 1:] / deviations)).sum(axis=1)
-        return np.asarray(1 - np.maximum(below, self.probabilities - below))
+        return np.asarray(1 - np.maximum(self._below, self.probabilities - self._below))
+
+    def false_signs_of(self, estimates: Array) -> Array:
+        """Probability that a number does not have the sign of its estimate: it has the other, or is 0."""
+        return np.asarray(1 - np.where(estimates < 0, self._below, self.probabilities - self._below))
 
     def site(self) -> tuple[Array, Array]:
         """Precision tau and slope nu of the normal exp(-tau J^2/2 + nu J) that gives the same mean and variance."""

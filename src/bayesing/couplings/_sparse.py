@@ -103,10 +103,14 @@ def knowledge(
     probabilities: Array | None = None,
     false_signs: Array | None = None,
 ) -> dict[str, Any]:
-    """What :class:`SparseCouplings` know besides couplings; ``false_signs`` if these are of a Gaussian prior."""
+    """What :class:`SparseCouplings` know besides couplings; ``false_signs`` if these are of a Gaussian prior.
+
+    False signs are those of ``edges``: the narrow normals of ``size`` say hardly ever that a coupling is 0.
+    """
+    of_signs = edges.false_signs_of(size.mean) if false_signs is None else false_signs
     return {
         "probabilities": matrix_of(stats, edges.probabilities if probabilities is None else probabilities),
-        "false_signs": matrix_of(stats, size.false_signs if false_signs is None else false_signs, 1.0),
+        "false_signs": matrix_of(stats, of_signs, 1.0),
         "told": matrix_of(stats, size.b),
         "precisions": matrix_of(stats, size.q),
         "edges": edges if false_signs is None else None,

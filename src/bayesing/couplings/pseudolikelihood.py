@@ -41,8 +41,16 @@ exchanged for another:
 
 A field is :math:`h_i = b_i - \sum_j J_{ij} d_j`. Its centred part b_i appears in one conditional, with the variance
 :math:`1/(N w_i + 1)`, and hardly depends on the couplings. The variance of the sum is, in the same basis and with
-:math:`e = V^T w^{-1/2} d`,
-:math:`w_i^{-1} [\sum_{kl} V_{ik}^2 K_{kl} e_l^2 + \sum_{kl} V_{ik} e_k K_{kl} e_l V_{il}]`.
+:math:`e = V^T w^{-1/2} d` and :math:`Q = V \operatorname{diag}(e)`,
+
+.. math::
+
+    \frac{\sum_j d_j^2 \operatorname{Var} J_{ij}}{\sum_j d_j^2 u_{ij}} \cdot \frac{1}{w_i} \Big\{
+    [P K (e \circ e)]_i + [Q K Q^T]_{ii} - \frac{2 [P K Q^T]_{ii}^2}{[P K P^T]_{ii}} \Big\} ,
+
+where the last term takes out J_ii, which is not 0 in the eigenvectors but in truth, and the factor in front mends the
+prior as it does for each coupling: spins that hardly vary have large d_j, and their couplings the prior least like
+the others.
 """
 
 from __future__ import annotations
@@ -157,12 +165,24 @@ def errors_of(stats: SpinStatistics, w: Array, penalty: float) -> tuple[Array, A
     d, V = np.linalg.eigh(stats.covariance() / np.sqrt(norm))
     d, P = np.maximum(d, 0.0), V**2
     K = 2 / (penalty / w.mean() ** 2 + stats.N * (d[:, None] + d))
-    u = P @ K @ P.T / norm
-    errors: Array = np.sqrt(u / (1 + penalty / 2 * u * (1 - norm / w.mean() ** 2)))
-    e = V.T @ (stats.magnetisations / np.sqrt(w))
+    PK = P @ K
+    u = PK @ P.T / norm
+    variances = u / (1 + penalty / 2 * u * (1 - norm / w.mean() ** 2))
+    errors: Array = np.sqrt(variances)
+    m = stats.magnetisations
+    e = V.T @ (m / np.sqrt(w))
     moved = V * e
-    shifted = (P @ (K @ e**2) + np.sum((moved @ K) * moved, axis=1)) / w
+    shifted = PK @ e**2 + np.sum((moved @ K) * moved, axis=1)
+    shifted -= 2 * np.sum(PK * moved, axis=1) ** 2 / np.sum(PK * P, axis=1)
+    shifted *= mended(variances, u, m) / w
     return (errors + errors.T) / 2, np.sqrt(1 / (stats.N * w + 1) + shifted)  # equal up to rounding
+
+
+def mended(variances: Array, u: Array, m: Array) -> Array:
+    """By how much the variance of sum_j J_ij m_j changes with those of the couplings, from u; 1 where m is 0."""
+    square = m**2
+    total, before = (matrix @ square - np.diagonal(matrix) * square for matrix in (variances, u))
+    return np.divide(total, before, out=np.ones_like(before), where=before > 0)
 
 
 def _fit(stats: SpinStatistics, options: CouplingOptions) -> DenseCouplings:
