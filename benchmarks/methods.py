@@ -174,6 +174,6 @@ def sparse_draws(bm: bs.BoltzmannMachine, n_draws: int, rng: np.random.Generator
     n = bm.n_features_in_
     chosen = found.precisions[np.triu_indices(n, 1)] > 0
     draws = np.zeros((n_draws, len(chosen)))
-    for draw in draws:
-        draw[chosen] = found.edges.draw(rng)
+    for one in draws:
+        one[chosen] = found.edges.draw(rng)
     return draws
