@@ -48,17 +48,24 @@ class Cluster:
         return found.result()
 
     def _look(self) -> None:
-        seen = time.monotonic()
+        """Give up after two looks in vain at least: a process that was stopped for a while finds all as it was."""
+        in_vain, answered = 0.0, False
         while not self._end.wait(_LOOK):
-            reason = "the scheduler has lost its last worker"
+            start = time.monotonic()
             try:
                 threads = self.client.sync(self.client.scheduler.ncores, callback_timeout=GONE / 2)
-                if threads:
-                    seen, self.backend.threads = time.monotonic(), sum(threads.values())
             except Exception:
-                reason = "the scheduler does not answer any more"
-            if time.monotonic() - seen > GONE:
-                self.backend.give_up(LostError(reason))
+                threads = None
+            if threads:
+                in_vain, answered, self.backend.threads = 0.0, False, sum(threads.values())
+                continue
+            answered = answered or threads is not None
+            in_vain += _LOOK + min(time.monotonic() - start, GONE / 2)
+            if in_vain > GONE:
+                worker = "the scheduler has lost its last worker"
+                self.backend.give_up(
+                    LostError(worker if answered else "the scheduler does not answer any more")
+                )
                 return
 
 
