@@ -35,7 +35,7 @@ def files(tmp_path, monkeypatch):
 def beyond(files, monkeypatch):
     """The same where few rows are kept."""
     monkeypatch.setattr("bayesing.drawn._ROWS", 300)
-    monkeypatch.setattr("bayesing.io._fold.KEPT_BYTES", 1000)
+    monkeypatch.setattr("bayesing.lazy.KEPT_BYTES", 1000)
     return files
 
 
@@ -108,7 +108,7 @@ def test_one_sentence_with_the_name_of_the_file(files, command):
 def test_strength_by_methods_that_need_no_rows(files, monkeypatch, method):
     expected = answer("fit", "all.csv", "--json", "--method", method, "--seed", 3)
     monkeypatch.setattr("bayesing.drawn._ROWS", 300)
-    monkeypatch.setattr("bayesing.io._fold.KEPT_BYTES", 1000)
+    monkeypatch.setattr("bayesing.lazy.KEPT_BYTES", 1000)
     found = answer("fit", "day*.csv", "--json", "--method", method, "--seed", 3)
     assert without_notes(found) == without_notes(expected)
     assert found["notes"] == [
@@ -123,10 +123,13 @@ def test_couplings_by_methods_that_need_no_rows(files, monkeypatch, method):
     expected = answer(*arguments, "all.csv")
     written = (files / "J.csv").read_bytes()
     monkeypatch.setattr("bayesing.drawn._ROWS", 300)
-    monkeypatch.setattr("bayesing.io._fold.KEPT_BYTES", 1000)
+    monkeypatch.setattr("bayesing.lazy.KEPT_BYTES", 1000)
     found = answer(*arguments, "day*.csv")
     assert (files / "J.csv").read_bytes() == written and found["gamma"] == expected["gamma"]
     assert found["warnings"] == expected["warnings"] and found["check"]["passed"]
+    assert (
+        not expected["notes"] and "300 of the 900 rows, a random choice" in found["notes"][0]
+    )  # folded indeed
     assert not next(each for each in couplings.METHODS if each.name == method).needs_rows
 
 
