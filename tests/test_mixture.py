@@ -160,12 +160,14 @@ def test_the_best_normal():
 
 
 def test_discoveries_are_the_largest_set_that_is_allowed():
-    """All sets of the most probable ones, one by one."""
+    """All sets of the most probable ones, one by one; none of them more probably false, unless half may be."""
     P = np.random.default_rng(11).beta(0.5, 0.5, 60)
     for fdr in (0.0, 0.01, 0.1, 0.4, 1.0):
         chosen = discoveries(P, fdr)
         order = np.sort(P)[::-1]
-        sizes = [k for k in range(1, 61) if np.mean(1 - order[:k]) <= fdr]
+        sizes = [
+            k for k in range(1, 61) if np.mean(1 - order[:k]) <= fdr and (order[k - 1] > 0.5 or fdr >= 0.5)
+        ]
         assert chosen.sum() == max(sizes, default=0)
         assert not chosen.any() or P[chosen].min() >= P[~chosen].max(initial=0)
 
@@ -173,3 +175,10 @@ def test_discoveries_are_the_largest_set_that_is_allowed():
 def test_widths_rise_from_errors_to_large_couplings():
     assert WIDTHS[0] == 0.01 and WIDTHS[-1] == pytest.approx(1.28)
     assert grid().weights.sum() == pytest.approx(1) and grid().variances[0] == 0
+
+
+def test_a_share_of_false_ones_is_not_spent_on_what_is_more_probably_not_there():
+    """A hundred certain ones would allow five false ones; all of them at one half and beyond, if asked so."""
+    p = np.array([1.0] * 100 + [0.6, 0.4, 0.01])
+    assert discoveries(p, 0.05).tolist() == [True] * 101 + [False] * 2
+    assert discoveries(p, 1.0).all() and not discoveries(np.array([0.5, 0.4]), 0.49).any()

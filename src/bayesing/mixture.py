@@ -238,7 +238,8 @@ def best_normal(b: Array, q: Array) -> float:
 def discoveries(probabilities: Array, fdr: float) -> Flags:
     """The largest set of numbers that are there of which at most a share ``fdr`` is expected not to be.
 
-    Of numbers that are equally probable it has all or none.
+    Of numbers that are equally probable it has all or none. A share below one half is not spent on numbers that are
+    more probably not there than there.
 
     >>> discoveries(np.array([0.5, 0.99, 0.95, 0.9]), fdr=0.06).tolist()
     [False, True, True, True]
@@ -247,9 +248,10 @@ def discoveries(probabilities: Array, fdr: float) -> Flags:
 
 
 def limit_of(probabilities: Array, fdr: float) -> float:
-    """The largest probability of those that are not discoveries; below 0 if all of them are."""
+    """The probability above which numbers are discoveries; below 0 if all of them are."""
     falling = np.sort(probabilities)[::-1]
     wrong = np.cumsum(1 - falling) / np.arange(1, len(falling) + 1)
     # The mean of rising numbers rises: all before the first one that is too large are small enough.
     k = np.count_nonzero(wrong <= fdr)
-    return float(falling[k]) if k < len(falling) else -1.0
+    limit = float(falling[k]) if k < len(falling) else -1.0
+    return max(limit, 0.5) if fdr < 0.5 else limit

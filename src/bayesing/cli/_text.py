@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from ..exceptions import Setting
 
@@ -60,9 +59,13 @@ def _gaps(missing: int, cells: int) -> str:
 def _interval_lines(interval: Interval) -> list[str]:
     (low, high), (H_low, H_high), percent = interval.J, interval.H, f"{100 * interval.level:g}%"
     note = f"; {interval.note}" if interval.note else ""
+    J, H = (
+        f", corrected estimate {interval.J_corrected:.4f}",
+        f", corrected estimate {interval.H_corrected:+.4f}",
+    )
     return [
-        f"  {percent:8} J from {low:.4f} to {high:.4f}, corrected estimate {interval.J_corrected:.4f}",
-        f"           H from {H_low:+.4f} to {H_high:+.4f}, corrected estimate {interval.H_corrected:+.4f}",
+        f"  {percent:8} J from {low:.4f} to {high:.4f}{J if math.isfinite(high) else ''}",
+        f"           H from {H_low:+.4f} to {H_high:+.4f}{H if math.isfinite(H_high - H_low) else ''}",
         f"           by {interval.n_simulations} simulations{note}",
     ]
 

@@ -21,7 +21,7 @@ _FLOAT_MATRICES = 4  # of the size of the Gram matrix: itself, its eigenvectors,
 def memory_of(source: Paths | Source, array: str | None = None) -> int:
     """Bytes that it takes to read and fit files at once; an estimate where the number of rows is not known.
 
-    ``source`` is a file or several, or what :func:`open_tables` has looked at, for which no file is opened again.
+    ``source`` is a file or several, or what was looked at before, for which no file is opened again.
     """
     table = source if isinstance(source, Table | Tables) else open_tables(source, array)
     return memory_needed(table.n_rows, table.width)
