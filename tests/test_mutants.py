@@ -1,0 +1,113 @@
+"""Mutants are made of what runs, replace a module without touching its file, and are judged by its tests."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bayesing as bs
+
+from mutating import difference, meaning
+
+TOY = '''"""A toy."""
+from __future__ import annotations
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    LEAST = 1
+Number = int | float
+
+
+def square(x: int | float) -> int | float:
+    """Two numbers, 1 + 1."""
+    return x * x
+
+
+def unseen(x):
+    return x + 1
+'''
+TESTS = """
+import toy
+
+def test_square():
+    assert toy.square(3) == 9
+    assert not hasattr(toy, "__file__")  # not the module on disk
+"""
+TRIALS = """
+import sys
+import sklearn.exceptions  # one of the settings of pytest names it
+from mutating import Mutant, mutants, trials
+tests, source = sys.argv[1:]
+for trial, verdict in trials("toy", eval(source), [tests], 60 if "mutants" in source else 2, 2):
+    print(verdict, trial.mutant.change.splitlines()[-1], sep=": ")
+"""
+
+
+@pytest.fixture
+def judge(tmp_path):
+    """Verdicts on mutants of the toy, by a process that has not imported it."""
+    (tmp_path / "toy.py").write_text(TOY)
+    (tmp_path / "test_toy.py").write_text(TESTS)
+    folders = [
+        tmp_path,
+        Path(__file__).parent,
+        Path(bs.__file__).parents[1],
+        os.environ.get("PYTHONPATH", ""),
+    ]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, folders))}
+
+    def judge(sources):
+        command = [sys.executable, "-c", TRIALS, str(tmp_path / "test_toy.py"), sources]
+        result = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+        assert result.stderr == ""
+        assert (tmp_path / "toy.py").read_text() == TOY
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["test_toy.py", "toy.py"]
+        return sorted(result.stdout.splitlines())
+
+    return judge
+
+
+def test_mutants_of_what_is_tested_are_killed_and_others_survive(judge):
+    pytest.importorskip("cosmic_ray")
+    arithmetic = ["+", "-", "*", "/", "//", "%", "**"]
+    killed = [f"killed: +    return x {sign} x" for sign in arithmetic if sign != "*"]
+    alive = [f"survived: +    return x {sign} 1" for sign in arithmetic if sign != "+"]
+    numbers = [f"survived: +    return x + {number}" for number in (0, 2)]
+    assert judge(f"list(mutants({TOY!r}))") == sorted(killed + alive + numbers)
+
+
+def test_the_module_is_imported_from_memory(judge):
+    kernel = TOY.replace("def square", "from bayesing.compiled import compiled\n@compiled()\ndef square")
+    sources = {
+        "same": TOY,
+        "more": TOY.replace("x * x", "x * x + 1"),
+        "error": TOY.replace("def unseen", "def "),
+        "kernel": kernel + "\nassert type(square._cache).__name__ == 'NullCache'\n",
+        "stale": kernel.replace("x * x", "x * x + 1"),
+    }
+    found = judge(f"[Mutant(*pair) for pair in {[(source, name) for name, source in sources.items()]}]")
+    assert found == ["killed: error", "killed: more", "killed: stale", "survived: kernel", "survived: same"]
+
+
+def test_a_mutant_that_does_not_end_is_ended(judge):
+    endless = TOY + "\nwhile True:\n    pass\n"
+    assert judge(f"[Mutant({endless!r}, 'endless')]") == ["timeout: endless"]
+
+
+def test_annotations_aliases_and_docstrings_mean_nothing():
+    for old, new in [
+        ("x: int | float", "x: int & float"),
+        ("= int | float", "= int ^ float"),
+        ("1 + 1", "1 - 1"),
+    ]:
+        assert old in TOY and meaning(TOY.replace(old, new)) == meaning(TOY)
+    assert meaning(TOY.replace("LEAST = 1", "LEAST = 2")) == meaning(TOY)
+    assert meaning(TOY.replace("x + 1", "x + 2")) != meaning(TOY)
+    with pytest.raises(SyntaxError):
+        meaning("return 1")
+
+
+def test_a_difference_has_the_lines_that_changed():
+    assert difference("a\nb = 1\nc", "a\nb = 2\nc") == "@@ -2 +2 @@\n-b = 1\n+b = 2"
