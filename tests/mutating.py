@@ -48,9 +48,9 @@ class Mutant(NamedTuple):
         return digest(self.source)
 
     @property
-    def line(self) -> str:
-        """What the changed line has become."""
-        return self.change.rpartition("\n+")[2].strip()
+    def lines(self) -> set[str]:
+        """The changed line as it was, and as it has become."""
+        return {line[1:].strip() for line in self.change.splitlines() if line[0] in "-+"}
 
 
 def digest(*texts: str) -> str:
