@@ -13,12 +13,12 @@ import argparse
 import csv
 import importlib
 import itertools
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from mutating import Mutant, digest, mutants, trials
+from mutating import Mutant, digest, mutants
 from survivors import EXPLAINED
+from trials import trials, watch
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "results" / "mutants"
@@ -26,7 +26,7 @@ LIBRARIES = (  # imported once, before processes are forked; bayesing must not b
     *("hypothesis", "joblib", "numba", "pandas", "scipy.integrate", "scipy.optimize", "scipy.sparse.linalg"),
     *("scipy.stats", "sklearn.base", "sklearn.covariance", "sklearn.utils.estimator_checks", "threadpoolctl"),
 )
-TIMES, MORE = 5, 10  # patience: so many times the time without a mutant, and so many seconds more
+MORE = 10.0  # seconds that tests may take, beside five times what they take without a mutant
 
 # The tests that must kill the mutants of a module, quick ones first.
 TESTS = {
@@ -86,18 +86,12 @@ def run(
     known = dict(_read(path, against))
     todo = [mutant for mutant in chosen if mutant.key not in known]
     if todo:
-        begun = time.monotonic()
-        for trial, verdict in trials(name, [Mutant(source, "")], tests, 600, 1):
-            if verdict != "survived":
-                raise RuntimeError(f"the tests of {module} fail without any mutant:\n{trial.output()}")
-        patience = TIMES * (time.monotonic() - begun) + MORE
+        plan = watch(name, source, tests)
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", newline="", encoding="utf-8") as file:
-            for trial, verdict in trials(name, todo, tests, patience, jobs):
-                known[trial.mutant.key] = verdict
-                csv.writer(file).writerow(
-                    [trial.mutant.key, against, verdict, f"{trial.age:.1f}", trial.mutant.change]
-                )
+            for mutant, verdict, seconds in trials(name, todo, tests, plan, MORE, jobs):
+                known[mutant.key] = verdict
+                csv.writer(file).writerow([mutant.key, against, verdict, f"{seconds:.1f}", mutant.change])
                 file.flush()
     return [(mutant, known[mutant.key]) for mutant in chosen]
 

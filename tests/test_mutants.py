@@ -9,7 +9,7 @@ import pytest
 
 import bayesing as bs
 
-from mutating import difference, meaning
+from mutating import difference, meaning, places
 
 TOY = '''"""A toy."""
 from __future__ import annotations
@@ -38,10 +38,12 @@ def test_square():
 TRIALS = """
 import sys
 import sklearn.exceptions  # one of the settings of pytest names it
-from mutating import Mutant, mutants, trials
-tests, source = sys.argv[1:]
-for trial, verdict in trials("toy", eval(source), [tests], 60 if "mutants" in source else 2, 2):
-    print(verdict, trial.mutant.change.splitlines()[-1], sep=": ")
+from mutating import Mutant, mutants
+from trials import trials, watch
+source, tests, toy, more = sys.argv[1:]
+plan = watch("toy", toy, [tests])
+for mutant, verdict, _ in trials("toy", eval(source), [tests], plan, float(more), 2):
+    print(verdict, mutant.change.splitlines()[-1], sep=": ")
 """
 
 
@@ -58,8 +60,8 @@ def judge(tmp_path):
     ]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, folders))}
 
-    def judge(sources):
-        command = [sys.executable, "-c", TRIALS, str(tmp_path / "test_toy.py"), sources]
+    def judge(sources, more=60):
+        command = [sys.executable, "-c", TRIALS, sources, str(tmp_path / "test_toy.py"), TOY, str(more)]
         result = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
         assert result.stderr == ""
         assert (tmp_path / "toy.py").read_text() == TOY
@@ -83,17 +85,21 @@ def test_the_module_is_imported_from_memory(judge):
     sources = {
         "same": TOY,
         "more": TOY.replace("x * x", "x * x + 1"),
-        "error": TOY.replace("def unseen", "def "),
+        "error": TOY + "\n1 / 0\n",
         "kernel": kernel + "\nassert type(square._cache).__name__ == 'NullCache'\n",
         "stale": kernel.replace("x * x", "x * x + 1"),
     }
-    found = judge(f"[Mutant(*pair) for pair in {[(source, name) for name, source in sources.items()]}]")
-    assert found == ["killed: error", "killed: more", "killed: stale", "survived: kernel", "survived: same"]
+    found = judge(
+        f"[Mutant(*pair) for pair in {[(source, f'-1 {name}') for name, source in sources.items()]}]"
+    )
+    assert found == [f"killed: -1 {name}" for name in ("error", "more", "stale")] + [
+        f"survived: -1 {name}" for name in ("kernel", "same")
+    ]
 
 
 def test_a_mutant_that_does_not_end_is_ended(judge):
     endless = TOY + "\nwhile True:\n    pass\n"
-    assert judge(f"[Mutant({endless!r}, 'endless')]") == ["timeout: endless"]
+    assert judge(f"[Mutant({endless!r}, '-1 endless')]", more=2) == ["timeout: -1 endless"]
 
 
 def test_annotations_aliases_and_docstrings_mean_nothing():
@@ -107,6 +113,17 @@ def test_annotations_aliases_and_docstrings_mean_nothing():
     assert meaning(TOY.replace("x + 1", "x + 2")) != meaning(TOY)
     with pytest.raises(SyntaxError):
         meaning("return 1")
+
+
+def test_the_place_of_a_change_is_a_statement_within_a_function():
+    lines = [
+        *("def f(x=1):", "    y = (", "        x", "    )", "    if y:", "        return 1", "    return 2"),
+        *("A = 3", "@compiled()", "def g():", "    return 1"),
+    ]
+    found = [places("\n".join(lines), k) for k in range(1, 12)]
+    whole = range(2, 5)
+    assert found[:7] == [range(0), whole, whole, whole, range(5, 6), range(6, 7), range(7, 8)]
+    assert found[7:] == [range(0)] * 4
 
 
 def test_a_difference_has_the_lines_that_changed():
