@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-lowest fuzz mutants lint docs linkcheck bench dist clean
+.PHONY: demo test test-lowest fuzz audit mutants lint docs linkcheck bench dist clean
 
 demo: .venv/demo.stamp  ## simulate, fit, and write two reports to bayesing-demo/
 	$(BIN)/bayesing demo --force
@@ -36,6 +36,9 @@ mutants: .venv/mutants.stamp  ## change the mathematics in random places: do tes
 	$(BIN)/python -m pytest tests/test_mutants.py
 	$(BIN)/python tests/mutants.py --sample $(MUTANTS) --jobs $(shell nproc 2>/dev/null || echo 1)
 
+audit: .venv/audit.stamp  ## known vulnerabilities of the versions in constraints.txt, which needs a network
+	$(BIN)/pip-audit --strict --requirement constraints.txt --no-deps --disable-pip
+
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -60,6 +63,7 @@ bench: .venv/bench.stamp  ## speed, as ratios within one run
 	$(BIN)/python benchmarks/likelihood.py results/likelihood exact cost
 	$(BIN)/python benchmarks/edges.py results/edges cost
 	$(BIN)/python benchmarks/series.py results/series cost
+	$(BIN)/python benchmarks/scale.py results/scale reading
 	@echo "all that docs/accuracy.md says, in hours: $(BIN)/python benchmarks/accuracy.py results/accuracy --jobs -1"
 	@echo "  and benchmarks/robustness.py and calibration.py, each with a folder of its own"
 	@echo "all that docs/couplings.md says, in an hour: $(BIN)/python benchmarks/couplings.py results/couplings"
@@ -103,6 +107,10 @@ clean:
 .venv/docs.stamp: pyproject.toml constraints.txt | .venv/bin/python
 	$(PIP) --editable ".[docs]"
 	@touch $@ .venv/demo.stamp
+
+.venv/audit.stamp: | .venv/bin/python
+	$(PIP) pip-audit
+	@touch $@
 
 .venv/release.stamp: constraints.txt | .venv/bin/python
 	$(PIP) build twine

@@ -12,6 +12,7 @@ import numpy as np
 import bayesing as bs
 from bayesing.couplings.pseudolikelihood import maximise
 from bayesing.experiments.cells import Task
+from bayesing.weighted import WeightedRows
 
 from coupling_data import cell
 from edge_data import claim, counts, declared, false_share, fit, model_of, pairs_of, ratio, total
@@ -101,7 +102,8 @@ def by_permutations(a: np.ndarray, b: np.ndarray, permutations: int, seed: int) 
     penalty = fit(both, "pseudolikelihood")[0].penalty_
 
     def differences(rows: np.ndarray) -> np.ndarray:
-        first, second = (maximise(both[part], penalty)[0] for part in (rows[: len(a)], rows[len(a) :]))
+        parts = (WeightedRows.of(both[part]) for part in (rows[: len(a)], rows[len(a) :]))
+        first, second = (maximise(part, penalty)[0] for part in parts)
         return np.abs(pairs_of(first - second))
 
     seen = differences(np.arange(len(both)))

@@ -25,6 +25,7 @@ from bayesing.strength.pseudolikelihood import score_per_spin
 from bayesing.strength.spectral import SpectralFit, fit_spectral, score_per_pair
 from bayesing.threads import workers
 from bayesing.weak import signs_of
+from bayesing.weighted import WeightedRows
 
 
 def method_names() -> tuple[str, ...]:
@@ -66,7 +67,7 @@ def equilibrium(n: int, N: int, r: float, at: Point, seed: np.random.SeedSequenc
 
 def without_penalty(spins: np.ndarray) -> np.ndarray:
     """Couplings of largest pseudo-likelihood."""
-    return maximise(spins, 0.0)[0]
+    return maximise(WeightedRows.of(spins), 0.0)[0]
 
 
 def gamma_at_mode(spins: np.ndarray) -> float:

@@ -2,18 +2,20 @@
 Votes of the United States Senate
 =================================
 
-Senators vote yea or nay, hundreds of times. Who is coupled to whom? The data come with bayesing: 272 roll calls of 84
-voters of the 109th Senate (2005 and 2006), +1 is yea and -1 is nay. A row is a roll call, a column a senator. The
-parties are in the names, and no fit looks at them.
+Senators vote yea or nay, hundreds of times. Who is coupled to whom? From a file of votes to a network of senators.
+The data are real and come with bayesing: 272 roll calls of 84 voters of the 109th Senate (2005 and 2006). A row is a
+roll call, a column a senator. The parties are in the names, and no fit looks at them.
 """
 
 # %%
-# The data
-# --------
+# A file of votes
+# ---------------
 #
-# Data frames are welcome, and the names of their columns are kept.
+# The file has a line for each roll call: its number, and a yes or no from every senator.
 
+import tempfile
 import warnings
+from pathlib import Path
 from textwrap import fill
 
 import matplotlib.pyplot as plt
@@ -24,7 +26,21 @@ import bayesing as bs
 from bayesing import plots
 from bayesing.prediction import predict
 
-senate = bs.load_senate109(missing="drop")
+shipped = bs.load_senate109(missing="drop")
+table = pd.DataFrame(np.where(shipped.spins > 0, "yes", "no"), columns=shipped.names)
+folder = tempfile.TemporaryDirectory()
+path = Path(folder.name) / "votes.csv"
+table.to_csv(path, index_label="roll call")
+print(table.iloc[:3, :4])
+
+# %%
+# This is where your own work would begin. Yes and no are recognised, and the column of numbers is left out. ``votes``
+# is the same as a data frame, +1 for yes and -1 for no. Data frames are welcome wherever data are asked for, and the
+# names of their columns are kept.
+
+senate = bs.read_spins(path, drop_columns="roll call")
+folder.cleanup()
+print(senate)
 votes = pd.DataFrame(senate.spins, columns=senate.names)
 party = np.array([name.split("(")[1][0] for name in senate.names])
 print(votes.shape, {letter: int(np.sum(party == letter)) for letter in "DR"})

@@ -2,9 +2,9 @@
 Spike trains: which cells are coupled?
 ======================================
 
-From spike times to a network of cells. The recording is simulated, so that the truth is known. It has what recordings
-have: cells that are mostly silent, few couplings, and a memory. Taken as independent samples, its bins show many
-couplings that are not there. Taken as a series, they hardly do.
+From a file of spike times to a network of cells. The recording is simulated, so that the truth is known. It has what
+recordings have: cells that are mostly silent, few couplings, and a memory. Taken as independent samples, its bins
+show many couplings that are not there. Taken as a series, they hardly do.
 """
 
 # %%
@@ -17,10 +17,12 @@ couplings that are not there. Taken as a series, they hardly do.
 # silent. For spins, which are -1 and +1, the same couplings are J = omega/4.
 #
 # In each bin 8 cells, chosen at random, are drawn anew, and the others go on with what they did. So a bin is much
-# like the one before it. What is kept are spike times in seconds, one array for each cell, as a spike sorter gives
-# them.
+# like the one before it. What is kept is a file with a line for each spike: the time in seconds and the number of the
+# cell, as spike sorters write them.
 
+import tempfile
 import warnings
+from pathlib import Path
 from textwrap import fill
 
 import matplotlib.pyplot as plt
@@ -49,17 +51,25 @@ def recording(model, n_bins, n_changes, rng, start=100):
 
 
 fires = recording(truth, n_bins, 8, rng)
-trains = {f"cell {i}": width * (np.flatnonzero(f) + rng.random(f.sum())) for i, f in enumerate(fires.T)}
-print(f"{sum(map(len, trains.values()))} spikes; the first of cell 0: {trains['cell 0'][:3].round(3)} s")
-print(f"{np.count_nonzero(omega)} of {n_cells * (n_cells - 1) // 2} pairs are coupled")
+bins, cells = np.nonzero(fires)
+folder = tempfile.TemporaryDirectory()
+path = Path(folder.name) / "spikes.csv"
+lines = np.column_stack([width * (bins + rng.random(len(bins))), cells])
+np.savetxt(path, lines, fmt=("%.4f", "%d"), delimiter=",", header="time,cell", comments="")
+print("\n".join(path.read_text().splitlines()[:4]))
+print(f"{len(lines)} spikes; {np.count_nonzero(omega)} of {n_cells * (n_cells - 1) // 2} pairs are coupled")
 
 # %%
 # From spike times to words
 # -------------------------
 #
+# This is where your own work would begin: a file is read, and the spike times of each cell become one array.
 # ``from_spike_trains`` counts in bins. A row is a bin, a column is a cell, and +1 means that the cell fired at least
 # once. pynapple's TsGroup and neo's SpikeTrains can be given as they are.
 
+times, numbers = np.loadtxt(path, delimiter=",", skiprows=1).T
+folder.cleanup()
+trains = {f"cell {i}": times[numbers == i] for i in range(n_cells)}
 data = bs.from_spike_trains(trains, bin=width, t_stop=n_bins * width)
 print(data)
 for note in data.notes:
@@ -104,6 +114,13 @@ for name, fit in (("as independent bins", naive), ("as a series", bm)):
 
 for e in bm.edges(fdr=0.05, encoding="01")[:5]:
     print(f"{e.name_i}, {e.name_j}: {e.J:+.1f} ± {e.error:.1f}; in truth {omega[e.i, e.j]:+.1f}")
+
+# %%
+# The network of these edges. Red lines join cells that excite each other, blue lines cells that inhibit each other.
+
+figure, ax = plt.subplots(figsize=(8, 6), layout="constrained")
+plots.coupling_network(ax, bm, k=len(bm.edges(fdr=0.05)))
+plt.show()
 
 # %%
 # All pairs, as J, with bars of one standard error. Pairs that are not coupled are at 0 on the horizontal axis. Above

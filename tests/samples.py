@@ -40,6 +40,39 @@ def gappy():
     return pd.DataFrame(X, columns=[f"<item {i}>" for i in range(7)])
 
 
+def repeated(R=9, n=5, seed=3):
+    """Few rows, each several times, in any order."""
+    X = random_spins(R, n, seed)
+    return np.random.default_rng(seed).permutation(np.repeat(X, np.arange(1, R + 1), axis=0))
+
+
+def anywhere(n, seed=0):
+    """Symmetric couplings and fields of both signs."""
+    rng = np.random.default_rng(seed)
+    J = np.triu(rng.normal(0, 0.5, (n, n)), 1)
+    return J + J.T, rng.normal(0.3, 0.5, n)
+
+
+def slow_sums(X, J, b, P, p):
+    """What :mod:`bayesing.weighted` sums: every spin of every sample, one at a time; a change (P, p) of (J, b)."""
+    N, n = X.shape
+    d, total = X.mean(axis=0), 0.0
+    products, sums, bent, bent_sums, w = (np.zeros(shape) for shape in ((n, n), n, (n, n), n, n))
+    for s in X:
+        z = s - d
+        for i in range(n):
+            f = b[i] + J[i] @ z
+            r = s[i] - np.tanh(f)
+            u = (1 - np.tanh(f) ** 2) * (p[i] + P[i] @ z)
+            total -= np.log(1 + np.exp(-2 * s[i] * f))
+            products[:, i] += z * r
+            sums[i] += r
+            bent[:, i] += z * u
+            bent_sums[i] += u
+            w[i] += (1 - np.tanh(f) ** 2) / N
+    return total, products, sums, bent, bent_sums, w
+
+
 def stats(X):
     """The data object of an array."""
     return bs.SpinStatistics.of(X)

@@ -42,6 +42,7 @@ CELLS = {
     },
     "missing": {"recovery": 20, "edges": 10, "strength": 20, "impute": 16, "senate": 2, "cost": 9},
     "robustness": {"beyond": 32, "errors": 40},
+    "scale": {"reading": 4, "dask": 3, "spins": 2, "square": 3, "growth": 13},
     "series": {
         **{"truth": 144, "intervals": 24, "methods": 3, "edges": 10, "independent": 6},
         **{"drift": 16, "recording": 0, "cost": 4},
@@ -83,7 +84,7 @@ def test_every_part_has_settings_and_cells(imported, name):
         assert list(parts) == list(CELLS[name]) and set(parts) == set(tables)
         tasks = {part: parts[part].tasks(SimpleNamespace(**tables[part])) for part in parts}
         for part, found in tasks.items():
-            assert len({task.name for task in found}) == len(found)
+            assert len({task.name for task in found}) == len(found) and not any("/" in t.name for t in found)
             assert len(found) == CELLS[name][part] if not quick else len(found) <= CELLS[name][part]
 
 
@@ -124,6 +125,25 @@ def test_a_benchmark_runs_and_goes_on(tmp_path, run, name, part, table, lines):
         again = run(name, tmp_path, part, "--quick")
     assert again.out == first.out and again.err.startswith("1 of ")
     assert files(tmp_path) == before
+
+
+def test_walks_and_growth_are_measured(tmp_path, run):
+    said = run("scale", tmp_path, "spins", "square", "growth", "--quick").out
+    (row,) = csv.DictReader((tmp_path / "spins.csv").read_text().splitlines())
+    assert int(row["n"]) == 4000 and float(row["within"]) > 0.2 and 0 < float(row["peak_GiB"]) < 4
+    assert "n = N = 300: " in said and "strength spectral: seconds n^" in said and "BROKEN" not in said
+    rows = list(csv.DictReader((tmp_path / "growth.csv").read_text().splitlines()))
+    assert [(int(row["n"]), int(row["N"])) for row in rows[:3]] == [(12, 200), (12, 400), (24, 200)]
+
+
+def test_files_are_read_and_compared(tmp_path, run):
+    said = run("scale", tmp_path, "reading", "--quick").out
+    rows = list(csv.DictReader((tmp_path / "reading.csv").read_text().splitlines()))
+    assert {row["kind"] for row in rows} == {"csv", "npy", "parquet"} and len(rows) == 11
+    ours = [row for row in rows if row["program"].startswith("bayesing")]
+    assert all(row["J"] == row["J_in_memory"] and float(row["peak_megabytes"]) > 20 for row in ours)
+    assert said.count("holds") == 2 and "BROKEN" not in said
+    assert run("scale", tmp_path, "reading", "--quick").out == said  # from finished cells
 
 
 def test_kinds_of_data_are_fitted_and_drawn(tmp_path, run):
@@ -454,3 +474,10 @@ def test_overlaps_pair_units(imported):
     overlaps = imported("hidden_planted").overlaps
     W = np.eye(4)[:, :3]
     assert overlaps(W[:, [2, 0]] * [-2.0, 3.0], W).tolist() == [1, 0, 1]
+
+
+def test_a_cluster_gives_the_same_bits(tmp_path, run):
+    said = run("scale", tmp_path, "dask", "--quick").out
+    rows = list(csv.DictReader((tmp_path / "dask.csv").read_text().splitlines()))
+    assert [row["workers"] for row in rows] == ["0", "2"]
+    assert "holds  the same bits with any number of workers" in said

@@ -7,7 +7,6 @@ import pytest
 from bayesing import couplings, strength
 from bayesing.cli._methods import (
     AUTO,
-    batch_methods,
     coupling_methods,
     coupling_priors,
     strength_methods,
@@ -18,7 +17,6 @@ from commands import run_here
 
 
 def test_the_names():
-    assert {AUTO, "spectral"} <= set(batch_methods()) < set(strength_methods())
     assert AUTO in strength_methods() and AUTO in coupling_methods()
     assert set(strength_methods()) & set(coupling_methods()) > {AUTO}
     assert strength_priors()[0] == coupling_priors()[0] == "gaussian"

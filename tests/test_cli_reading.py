@@ -10,7 +10,6 @@ import pytest
 
 import bayesing as bs
 from bayesing import strength
-from bayesing.cli._methods import batch_methods
 from bayesing.cli._reading import Reading, names_in, read, read_batches
 
 from commands import run_here
@@ -52,8 +51,11 @@ def test_batches_are_all_samples_with_the_same_notes(table, capsys):
     assert fewer.statistics.names == ("a", "b", "c") and len(fewer.notes) == 1
 
 
+WITHOUT_ROWS = ["auto", *(method.name for method in strength.METHODS if not method.needs_rows)]
+
+
 @pytest.mark.filterwarnings("default::bayesing.BoundWarning")
-@pytest.mark.parametrize("method", batch_methods())
+@pytest.mark.parametrize("method", WITHOUT_ROWS)
 def test_fits_in_batches_are_those_of_all_samples(tmp_path, monkeypatch, table, method):
     """Also their notes: of a column that is constant, and of one that is a copy, unless the method cannot take it."""
     monkeypatch.chdir(tmp_path)
@@ -65,11 +67,6 @@ def test_fits_in_batches_are_those_of_all_samples(tmp_path, monkeypatch, table, 
             assert at_once.exit_code == in_batches.exit_code == 0
             assert json.loads(in_batches.stdout) == json.loads(at_once.stdout)
             assert in_batches.stderr == at_once.stderr
-
-
-def test_methods_for_batches_are_those_that_need_no_rows():
-    names = {method.name for method in strength.METHODS if not method.needs_rows}
-    assert names == set(batch_methods()) - {"auto"} and len(names) > 2
 
 
 COMMANDS = [
@@ -112,16 +109,16 @@ def test_too_little_memory_is_said(table, monkeypatch, capsys):
     monkeypatch.setattr("bayesing.io.memory_available", lambda: 1000)
     size = f"{bs.io.memory_of(table) / 1e9:.2g} GB"
     needed = f"note: the data need about {size} of memory, of which 1e-06 GB are available"
-    found = read(str(table), Reading())
+    found = read(str(table), Reading(), all_rows=True)
     assert capsys.readouterr().err.startswith(f"{needed}.\n") and found.statistics.rows is not None
-    found = read(str(table), Reading(), batches=True)
-    assert found.statistics.rows is None and found.notes[-1].endswith("only sums and products are kept.")
+    found = read(str(table), Reading())
+    assert found.statistics.rows is None and "Sums and products are kept, and all rows" in found.notes[-1]
     said = capsys.readouterr().err
-    assert f"{needed}, so that they are read in batches" in said and said.count("GB of memory") == 1
-    found = read(str(table), Reading(missing="drop-spins"), batches=True)  # which batches cannot do
+    assert f"{needed}: they are read in batches" in said and said.count("GB of memory") == 1
+    found = read(str(table), Reading(missing="drop-spins"))  # which batches cannot do
     assert found.statistics.rows is not None and capsys.readouterr().err.startswith(f"{needed}.\n")
     monkeypatch.setattr("bayesing.io.memory_available", lambda: bs.io.memory_of(table))
-    read(str(table), Reading(), batches=True)
+    read(str(table), Reading())
     assert "GB" not in capsys.readouterr().err
 
 

@@ -12,6 +12,7 @@ from bayesing.couplings.pseudolikelihood import (
     penalty_of,
     symmetric,
 )
+from bayesing.weighted import WeightedRows
 
 from samples import random_model, random_spins, stats
 
@@ -34,7 +35,7 @@ def test_objective_is_its_definition_and_the_gradient_its_slope(N):
     X = random_spins(N, 5, seed=2)
     rng = np.random.default_rng(0)
     upper, b = rng.normal(0, 0.5, 10), rng.normal(0.3, 0.5, 5)
-    function = objective(X, 3.7)
+    function = objective(WeightedRows.of(X), 3.7)
     theta = np.concatenate([upper, b])
     J = symmetric(upper, 5)
     assert (J == J.T).all() and J[0, 2] == upper[1] and J[3, 4] == upper[9]
@@ -43,7 +44,7 @@ def test_objective_is_its_definition_and_the_gradient_its_slope(N):
 
 
 def test_fields_far_out_are_no_trouble():
-    function = objective(random_spins(30, 5), 0.0)
+    function = objective(WeightedRows.of(random_spins(30, 5)))
     value, gradient = function(np.full(15, 800.0))
     assert np.isfinite(value) and np.isfinite(gradient).all()
 
@@ -62,7 +63,7 @@ def test_any_start_gives_the_same():
         cold.fields, abs=1e-6
     )
     assert cold.penalty == 48
-    assert maximise(X, 48, tolerance=1e-7)[2] <= 1e-7
+    assert maximise(WeightedRows.of(X), 48, tolerance=1e-7)[2] <= 1e-7
 
 
 @pytest.mark.parametrize("N", [25, 300])
@@ -73,7 +74,7 @@ def test_laplace_meets_the_conditions_of_optimality(N):
     upper = np.triu_indices(15, 1)
     J = fit.matrix[upper]
     b = fit.fields + fit.matrix @ X.mean(axis=0)
-    gradient = N * objective(X, 0.0)(np.concatenate([J, b]))[1]
+    gradient = N * objective(WeightedRows.of(X))(np.concatenate([J, b]))[1]
     slope, weight = gradient[: len(J)], 2 * np.sqrt(2 * 15 / 0.5)
     assert fit.penalty == pytest.approx(weight)
     zero = J == 0
@@ -93,7 +94,7 @@ def test_agrees_with_exact_maximum_likelihood_as_samples_grow():
     differences = []
     for N in (1_000, 40_000):
         exact = fit_exact(stats(X[:N]))
-        J = maximise(X[:N], 0.0)[0]
+        J = maximise(WeightedRows.of(X[:N]), 0.0)[0]
         difference = np.sqrt(np.mean((J - exact.matrix)[upper] ** 2))
         assert difference < 0.5 * np.sqrt(np.mean(exact.errors[upper] ** 2))
         differences.append(difference)

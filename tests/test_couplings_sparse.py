@@ -292,7 +292,7 @@ def test_wrong_input():
         bs.BoltzmannMachine("spectral", prior="sparse").fit(X)
     with pytest.raises(ValueError, match="prior must be one of gaussian, laplace: found 'sparse'"):
         bs.EmpiricalBayes(prior="sparse").fit(X)
-    batches = bs.SpinStatistics.of_batches(np.array_split(X, 3))
+    batches = bs.SpinStatistics.of(X).without_rows()
     for method in ("pseudolikelihood", "likelihood"):
         with pytest.raises(ValueError, match="needs all rows at once"):
             sparse(batches, method)

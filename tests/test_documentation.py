@@ -1,5 +1,7 @@
 """All documentation runs. The Python of docstrings, of the README and of the pages is run by pytest's doctest."""
 
+import ast
+import doctest
 import importlib
 import os
 import re
@@ -7,6 +9,7 @@ import runpy
 import shlex
 import subprocess
 import sys
+import tomllib
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -73,6 +76,22 @@ def test_examples_run(path, monkeypatch):
         runpy.run_path(str(path))
     assert plt.get_fignums()
     plt.close("all")
+
+
+@pytest.mark.parametrize("name", ["symptoms", "spikes", "votes"])
+def test_the_three_tutorials_go_from_a_file_to_a_figure(name):
+    """Each of them writes a file and reads it; those come first in the gallery, in the order of its introduction."""
+    order = runpy.run_path(str(ROOT / "docs" / "_extensions" / "order.py"))["TutorialsFirst"]("")
+    path = sorted((ROOT / "examples").glob("*.py"), key=lambda path: order(path.name))[
+        ["symptoms", "spikes", "votes"].index(name)
+    ]
+    text = path.read_text()
+    written, read = (
+        text.index(f'"{name}.csv"'),
+        re.search(r"bs\.read_spins\(path|np\.loadtxt\(path", text).start(),
+    )
+    assert written < read < text.index("plots.coupling_network(ax")
+    assert "cleanup()" in text  # of the folder
 
 
 def test_the_page_of_the_command_line_has_every_command():
@@ -174,12 +193,60 @@ def test_the_page_on_methods_has_all_tables():
     assert tables == [(table, kind) for kind in method_tables()["KINDS"] for table in ("methods", "rules")]
 
 
-def test_the_readme_is_short_and_needs_no_other_package():
+def names_imported(source):
+    """Packages that a piece of Python imports, at any depth."""
+    nodes = list(ast.walk(ast.parse(source)))
+    plain = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    return {
+        name.split(".")[0] for name in [*plain, *(n.module for n in nodes if isinstance(n, ast.ImportFrom))]
+    }
+
+
+def core_packages():
+    """What `make demo` installs by name, as it is imported."""
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    names = {re.match(r"[\w-]+", line)[0].replace("-", "_") for line in declared}
+    return names - {"scikit_learn"} | {"sklearn", "bayesing"}
+
+
+def test_the_readme_is_short():
     text = (ROOT / "README.md").read_text()
-    prose = re.sub(r"<!-- methods .*?<!-- end -->", "", text, flags=re.DOTALL)
-    assert len(prose.split()) < 1020  # fewer than 1300 with the tables, which are about 280
-    imported = set(re.findall(r"^>>> (?:import|from) (\w+)", text, re.MULTILINE))
-    assert imported <= {"bayesing", "numpy"}
+    assert len(text.split()) < 1300  # in all: prose, tables, code and what it prints
+
+
+def test_the_python_of_the_readme_needs_what_the_demo_installs_and_no_more(request):
+    assert names_imported("import a.b as c, d\ndef f():\n    from e.g import h") == {"a", "d", "e"}
+    examples = doctest.DocTestParser().get_examples((ROOT / "README.md").read_text())
+    imported = names_imported("".join(example.source for example in examples))
+    assert imported <= core_packages() | set(sys.stdlib_module_names)
+    # What the library itself would import for an example is an error where pytest runs the README: see conftest.py.
+    extras = request.config.pluginmanager.get_plugin(str(ROOT / "conftest.py")).EXTRAS
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    optional = {
+        re.match(r"[\w-]+", line)[0] for extra in ("dask", "data", "network") for line in declared[extra]
+    }
+    assert optional <= set(extras) and not core_packages() & set(extras)
+
+
+def test_other_commands_of_the_readme_are_understood_and_their_files_exist():
+    page = ROOT / "README.md"
+    steps = [
+        line for block in blocks_of(page, "console") for line in re.findall(r"^\$ (.*)$", block, re.MULTILINE)
+    ]
+    written = {words[-1] for words in map(str.split, steps) if words[-2] == "-o"}
+    others = [
+        shlex.split(line, comments=True)
+        for line in re.findall(r"^    (bayesing .*)$", page.read_text(), re.M)
+    ]
+    assert {words[1] for words in others} == {"fit", "report", "reproduce"}
+    for _, name, *arguments in others:
+        read = [
+            Path(word).name
+            for word in arguments
+            if "." in word and arguments[arguments.index(word) - 1] != "-o"
+        ]
+        assert set(read) <= written, f"{name} reads a file that nothing in the README writes"
+        cli.commands[name].make_context(name, list(arguments))  # a wrong option is an error
 
 
 def test_links_are_checked(tmp_path, capsys):

@@ -2,7 +2,6 @@
 
 import csv
 import hashlib
-import json
 import logging
 import math
 import os
@@ -11,14 +10,12 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from distributed import Client
 
 import bayesing as bs
 from bayesing.cli import cli
@@ -37,6 +34,8 @@ from bayesing.experiments.specification import (
     quick,
 )
 from bayesing.experiments.summary import Agreement, Row, _row, compare, exponents, markdown, rows_of
+
+from clusters import cluster
 
 # Specifications
 
@@ -263,8 +262,8 @@ def csv_bytes(folder):
 
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("uninterrupted")
-    result = subprocess.run(command(folder), capture_output=True, text=True, check=True)
+    folder = tmp_path_factory.mktemp("uninterrupted") / "quick"
+    result = subprocess.run(command(folder.parent), capture_output=True, text=True, check=True)
     assert "summary.md" in result.stdout and "16/16 cells, 100% of the work" in result.stderr
     assert result.stderr.splitlines()[0] == f"16 of 16 cells to simulate, results in {folder}"
     return csv_bytes(folder)
@@ -284,14 +283,15 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(tmp_path, uninterrupt
     process = subprocess.Popen(
         command(tmp_path, "--jobs", str(jobs)), start_new_session=True, stderr=subprocess.DEVNULL
     )
-    wait_for_cells(tmp_path, 2, process)
+    folder = tmp_path / "quick"
+    wait_for_cells(folder, 2, process)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    finished = {path.name: path.read_bytes() for path in tmp_path.glob("cells/[!.]*.csv")}
-    assert 2 <= len(finished) < 16 and not list(tmp_path.glob("*.csv"))
+    finished = {path.name: path.read_bytes() for path in folder.glob("cells/[!.]*.csv")}
+    assert 2 <= len(finished) < 16 and not list(folder.glob("*.csv"))
     assert all(uninterrupted[name] == content for name, content in finished.items())  # nothing half-written
     subprocess.run(command(tmp_path, "--jobs", str(jobs)), capture_output=True, check=True)
-    assert {k: v for k, v in csv_bytes(tmp_path).items() if not k.startswith(".")} == uninterrupted
+    assert {k: v for k, v in csv_bytes(folder).items() if not k.startswith(".")} == uninterrupted
 
 
 def test_every_altered_digit_of_a_finished_reproduction_is_noticed(tmp_path):
@@ -314,10 +314,54 @@ def test_every_altered_digit_of_a_finished_reproduction_is_noticed(tmp_path):
 
 
 def test_results_of_other_settings_are_not_mixed(tmp_path):
-    runner.results(tmp_path, small=True).prepare()
+    runner.results(tmp_path / "quick", small=True).prepare()
     result = subprocess.run(command(tmp_path, "--seed", "1"), capture_output=True, text=True, check=False)
     assert result.returncode == 2 and result.stderr.count("\n") == 1
     assert "results of other settings" in result.stderr and f"-o {tmp_path}" in result.stderr
+
+
+def test_a_quick_run_and_a_full_one_in_the_same_folder_do_not_collide(tmp_path, monkeypatch):
+    def small_work(cell, work, seed):  # of the full run, 20 samples of 20 spins instead of 500
+        works.add((cell.n, work))
+        return runner.csv_bytes(
+            [runner.COLUMNS, *runner._estimates(replace(cell, n=20), replace(work, repeats=2), seed)]
+        )
+
+    works = set()
+    monkeypatch.setattr(runner, "simulate_cell", small_work)
+    for option in (["--quick"], [], ["--quick"], []):
+        result = CliRunner().invoke(cli, ["reproduce", "table3", "-o", str(tmp_path), *option])
+        assert result.exit_code == 0, result.output
+    quick_text, full_text = ((tmp_path / folder / "summary.md").read_text() for folder in ("quick", "."))
+    assert "(quick)" in quick_text and "(quick)" not in full_text
+    assert full_text.count("\n| 300 | 5 |") == full_text.count("\n| 500 | 5 |") == 7
+    assert {n for n, _ in works} == {60, 100, 300, 500}
+
+
+def test_the_summary_of_a_quick_run_has_every_point_in_a_table(tmp_path):
+    experiments = select(["table3", "fig5"], small=True)
+    reproduce(experiments, tmp_path, small=True)
+    text = (tmp_path / "summary.md").read_text()
+    cells = runner.results(tmp_path, small=True)
+    for experiment in experiments:
+        rows = rows_of(experiment, cells)
+        section = text.split(f"## {experiment.title}\n")[1].split("\n## ")[0]
+        table = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")]
+        assert table[0][-9:] == ["n", "N", "H", "J", "J found", "sd", "H found", "sd", "repeats"]
+        assert len(table) - 2 == len(rows) == len(experiment.J) * sum(len(p.sizes) for p in experiment.panels)
+        for line, row in zip(table[2:], rows, strict=True):
+            found = [
+                row.n,
+                row.N,
+                row.H,
+                row.J,
+                row.J_mean,
+                row.J_sd,
+                row.H_mean,
+                row.H_sd,
+                row.repeats - row.infinite,
+            ]
+            assert list(map(float, line[-9:])) == pytest.approx(found, abs=5.1e-4, nan_ok=True)
 
 
 @pytest.mark.parametrize(
@@ -354,36 +398,11 @@ def test_unknown_experiments_and_clusters(tmp_path):
         assert result.returncode == 2 and message in result.stderr and "Traceback" not in result.stderr
 
 
-@contextmanager
-def cluster(tmp_path, n_workers):
-    """A real scheduler and worker processes on this machine: its address, and the processes, the scheduler first."""
-    dask = [sys.executable, "-m", "dask"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    address_file = tmp_path / "scheduler.json"
-    options = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(address_file)]
-    worker = [*dask, "worker", "--nthreads", "1", "--no-nanny", "--local-directory", str(tmp_path), *options]
-    processes = [subprocess.Popen([*dask, "scheduler", "--port", "0", *options], **quiet)]
-    try:
-        processes += [subprocess.Popen(worker, **quiet) for _ in range(n_workers)]
-        end = time.monotonic() + 60
-        while not address_file.exists() and time.monotonic() < end:
-            time.sleep(0.05)
-        address = json.loads(address_file.read_text())["address"]
-        if n_workers:
-            with Client(address) as client:
-                client.wait_for_workers(n_workers, timeout=60)
-        yield address, processes
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
-
-
 def test_a_dask_cluster_that_loses_a_worker_gives_the_same_results(tmp_path, uninterrupted):
     """One of two workers is killed after the first finished cell."""
-    folder = tmp_path / "results"
+    folder = tmp_path / "quick"
     with cluster(tmp_path, 2) as (address, processes):
-        run = subprocess.Popen(command(folder, "--dask", address), stderr=subprocess.PIPE, text=True)
+        run = subprocess.Popen(command(tmp_path, "--dask", address), stderr=subprocess.PIPE, text=True)
         processes.append(run)
         wait_for_cells(folder, 1, run)
         assert run.poll() is None
@@ -394,9 +413,9 @@ def test_a_dask_cluster_that_loses_a_worker_gives_the_same_results(tmp_path, uni
 
 
 def test_a_dask_cluster_that_loses_its_scheduler_is_one_sentence(tmp_path):
-    folder = tmp_path / "results"
+    folder = tmp_path / "quick"
     with cluster(tmp_path, 2) as (address, processes):
-        run = subprocess.Popen(command(folder, "all", "--dask", address), stderr=subprocess.PIPE, text=True)
+        run = subprocess.Popen(command(tmp_path, "all", "--dask", address), stderr=subprocess.PIPE, text=True)
         processes.append(run)
         wait_for_cells(folder, 1, run)
         processes[0].kill()
@@ -407,10 +426,10 @@ def test_a_dask_cluster_that_loses_its_scheduler_is_one_sentence(tmp_path):
 
 
 def test_a_dask_cluster_without_workers_is_one_sentence(tmp_path, monkeypatch):
-    monkeypatch.setattr("bayesing.cli._cluster.PATIENCE", 1)
-    folder = tmp_path / "results"
+    monkeypatch.setattr("bayesing.cli._probe.PATIENCE", 1)
+    folder = tmp_path / "quick"
     with cluster(tmp_path, 0) as (address, _):
-        result = CliRunner().invoke(cli, command(folder, "--dask", address)[3:])
+        result = CliRunner().invoke(cli, command(tmp_path, "--dask", address)[3:])
     # Whether tornado has time for a traceback of its own is a matter of chance.
     silent = not logging.getLogger("tornado.application").isEnabledFor(logging.CRITICAL)
     logging.disable(logging.NOTSET)

@@ -15,7 +15,7 @@ import pytest
 
 import bayesing as bs
 from bayesing import export
-from bayesing.export import Choices, Fit, read_couplings, write, write_fields
+from bayesing.export import Choices, Fit, check_size, read_couplings, write, write_fields
 
 from samples import driven, with_gaps
 
@@ -432,3 +432,37 @@ def test_numbers_that_are_not_finite_are_null(bm, tmp_path):
     assert [node["error"] for node in nodes] == [None] * 9
     write(tmp_path / "x.graphml", fit)
     assert 'node-error">' not in (tmp_path / "x.graphml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "choices", "n", "allowed"),
+    [
+        ("a.csv", {}, 4400, True),
+        ("a.csv", {}, 4500, False),
+        ("a.graphml", {}, 4500, False),
+        ("a.csv", {"top": 1000}, 100_000, True),
+        ("a.parquet", {}, 100_000, True),
+        ("a.parquet", {"matrix": True}, 4500, False),
+        ("a.npz", {}, 30_000, True),
+        ("a.npz", {}, 30_001, False),
+    ],
+)
+def test_gigabytes_are_not_written_unasked(name, choices, n, allowed):
+    if allowed:
+        check_size(name, Choices(**choices), n)
+    else:
+        with pytest.raises(ValueError, match=rf"{name}: expected at most 10,000,000 pairs .*top"):
+            check_size(name, Choices(**choices), n)
+
+
+def test_the_strongest_alone_are_written(tmp_path):
+    bm = bs.BoltzmannMachine("spectral").fit(bs.simulate(12, 300, J=0.6, H=0.2, seed=1).spins)
+    for name in ("top.csv", "top.parquet"):
+        write(tmp_path / name, Fit.of(bm), Choices(top=5))
+    strongest = [(c.i, c.j) for c in bm.strongest(5)]
+    edges = {(c.i, c.j) for c in bm.edges()}
+    rows = read_couplings(tmp_path / "top.csv")
+    assert [(c.i, c.j) for c, _ in rows] == strongest
+    assert [flag for _, flag in rows] == [pair in edges for pair in strongest]
+    table = pd.read_parquet(tmp_path / "top.parquet")
+    assert list(zip(table["i"], table["j"], strict=True)) == strongest

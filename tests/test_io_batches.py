@@ -148,6 +148,7 @@ def test_batches_of_no_rows(tmp_path):
 @pytest.mark.parametrize("name", ["x.npy", "x.csv", "x.csv.gz", "x.parquet"])
 def test_memory_is_that_of_a_batch_and_not_of_the_file(tmp_path, monkeypatch, name):
     small_chunks(monkeypatch, 2**14)
+    monkeypatch.setattr("bayesing.drawn._ROWS", 1000)
     peaks, spins = {}, random_spins(40_000, 20)
     bs.SpinStatistics.of_batches(read_batches(big(tmp_path / name, spins[:100]), 50))  # imports
     for N, rows in ((10_000, 1000), (40_000, 1000)):

@@ -71,7 +71,10 @@ def test_the_strength():
 
 
 def test_batches():
+    """Rows that were drawn of them will do; without any there is no answer."""
     parts = bs.SpinStatistics.of_batches(np.array_split(small(), 4))
+    assert bs.BoltzmannMachine(random_state=0).fit(parts).method_ == "likelihood"
+    parts = bs.SpinStatistics.of(small()).without_rows()
     with pytest.raises(InputError, match=r"needs all rows at once where cells are missing: found sums"):
         bs.BoltzmannMachine().fit(parts)
     assert bs.EmpiricalBayes().fit(parts).method_ == "susceptibility"

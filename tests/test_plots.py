@@ -491,6 +491,34 @@ def test_lines_go_around_names():
     assert abs(found[1, 1] - 100) > 5 or straight[0] != 0
 
 
+def test_a_line_meets_flat_names_wherever_it_crosses_them():
+    """Against a slow twin: very many places on straight and bent lines, and whether they are inside a name."""
+    rng = np.random.default_rng(5)
+    xy, centres = rng.uniform(0, 600, (12, 2)), rng.uniform(0, 600, (40, 2))
+    sizes = np.stack([rng.uniform(20, 90, 40), np.full(40, 9.0)], axis=1)
+    lines = np.array([(i, j) for i in range(12) for j in range(i)] + [(3, 3)])
+    xy[1, 0], xy[3, 1] = xy[0, 0], xy[2, 1]  # upright and level
+    bends = np.where(np.arange(len(lines)) % 2, 0.0, rng.uniform(-0.3, 0.3, len(lines)))
+    found = _layout.names_met(xy, centres, sizes, lines, bends)
+    t = np.linspace(0, 1, 4001)[:, None]
+    for k, (i, j) in enumerate(lines):
+        path = _layout.curves(xy, lines[k : k + 1], bends[k : k + 1])[0]
+        pieces = np.concatenate([a + t * (b - a) for a, b in pairwise(path)])
+        inside = (np.abs(pieces[:, None] - centres) < sizes / 2 - 1).all(axis=2).any(axis=0)
+        assert found[k].tolist() == inside.tolist(), (i, j)
+    assert 0.02 < found.mean() < 0.3
+
+
+def test_long_names_are_beside_rows_and_short_ones_below_columns():
+    name = "I felt sad or down, most days"
+    for size, rows in (((8, 8), name), ((3, 3), "I felt sad or d…")):
+        figure, ax = plt.subplots(figsize=size)
+        plots.coupling_matrix(ax, machine(np.zeros((3, 3)), [name, "b", "c"]))
+        assert ax.get_yticklabels()[0].get_text() == rows
+        assert ax.get_xticklabels()[0].get_text() == "I felt sad or d…"
+        plt.close(figure)
+
+
 def test_few_lines_go_through_names(senate):
     """Of the 40 strongest couplings of the Senate, straight lines with all names above their points meet many."""
     strongest, edges = senate.strongest(40), senate.edges()
@@ -498,7 +526,7 @@ def test_few_lines_go_through_names(senate):
     above = network.positions + np.array([0, 8])
     sizes, ends = network.sizes, network.ends
     before = _layout.names_met(network.positions, above, sizes, ends, np.zeros(len(ends))).sum()
-    assert network.names_met <= min(6, before / 4)
+    assert network.names_met <= min(5, before / 8)
     overlap = np.abs(network.labels[:, None] - network.labels) < (sizes[:, None] + sizes) / 2 - 1
     assert np.triu(overlap.all(axis=2), 1).sum() <= 2
 

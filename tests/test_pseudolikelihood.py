@@ -15,7 +15,7 @@ from bayesing.strength.pseudolikelihood import (
     score_per_spin,
 )
 
-from samples import stats
+from samples import repeated, stats
 
 
 def spins(n, N, seed=4, J=0.9, H=0.3):
@@ -80,6 +80,47 @@ def test_primal_and_dual_agree(n, N, gamma):
         assert a.value == pytest.approx(b.value, abs=1e-4)
         assert a.score == pytest.approx(b.score, abs=5e-3)  # modes differ by what is tolerated
         assert a.field == pytest.approx(b.field, abs=1e-4)
+
+
+@pytest.mark.parametrize("space", ["primal", "dual"])
+def test_identical_rows_count_as_often_as_they_occur(monkeypatch, space):
+    X = repeated(R=20, n=6)
+    once = Conditionals(stats(X))
+    monkeypatch.setattr("bayesing.weighted._FEWER", 0.0)
+    often = Conditionals(stats(X))
+    assert len(once.F) < 21 and len(often.F) == len(X) == 210
+    for i, gamma in ((0, 0.3), (4, 2.0)):
+        a, b = getattr(once, space)(i, gamma), getattr(often, space)(i, gamma)
+        assert a.value == pytest.approx(b.value, abs=1e-4) and a.field == pytest.approx(b.field, abs=1e-4)
+        assert a.score == pytest.approx(b.score, abs=1e-3)
+
+
+@pytest.mark.parametrize("data", [repeated(R=40, n=7), spins(7, 200, H=0.8)])
+def test_modes_of_several_spins_at_once(data):
+    """Where the slope of each regression, one sample and one weight at a time, is next to 0."""
+    targets, lam, N = [5, 0, 2], 7 / 0.6, len(data)
+    conditionals = Conditionals(stats(data))
+    start = np.random.default_rng(0).normal(0, 0.5, (7, 3))
+    found = conditionals.modes.near(targets, conditionals.middle[targets], lam, start)
+    z = data - data.mean(axis=0)
+    for i, w in zip(targets, found.T, strict=True):
+        F = z.copy()
+        F[:, i] = 1
+        precision = np.where(np.arange(7) == i, 1.0, lam)
+        f = conditionals.middle[i] + np.array([sum(row * w) for row in F])
+        gradient = F.T @ (data[:, i] - np.tanh(f)) - precision * w
+        assert np.abs(gradient).max() < 3e-3 * math.sqrt(N)
+        assert conditionals.primal(i, 0.6).mode == pytest.approx(w, abs=1e-3)
+
+
+def test_the_spectrum_preconditions_the_modes():
+    """With the wrong one the modes would be found by the evidence, slowly."""
+    X = spins(40, 1000, J=0.8)
+    modes = Conditionals(stats(X)).modes
+    looks, look = [], modes._fields
+    modes._fields = lambda *a: looks.append(1) or look(*a)
+    modes.near(list(range(40)), Conditionals(stats(X)).middle, 40 / 0.64, np.zeros((40, 40)))
+    assert len(looks) <= 22
 
 
 def test_the_field_is_that_of_spins_that_are_not_centred():

@@ -73,6 +73,18 @@ def test_the_workflow_needs_no_secret_and_pins_its_actions():
     assert [action for action in actions if not re.fullmatch(r"actions/[\w-]+@v\d+", action)] == []
 
 
+def test_the_site_is_hosted_as_everybody_builds_it():
+    """Read the Docs runs the commands as they are written, on a Python that is declared."""
+    hosted = yaml.safe_load((ROOT / ".readthedocs.yaml").read_text())
+    build = hosted["build"]
+    assert hosted["version"] == 2 and int(build["tools"]["python"].split(".")[1]) in declared_pythons()
+    target, python = re.fullmatch(r"make (\w+) PYTHON=(\w+)", build["commands"][0]).groups()
+    makefile = (ROOT / "Makefile").read_text()
+    assert re.search(rf"^{target}: .*stamp", makefile, re.M) and python == "python"
+    copied = re.fullmatch(r"cp -r (\S+) \$READTHEDOCS_OUTPUT/html", build["commands"][-1])[1]
+    assert f"-b html docs {copied}\n" in makefile
+
+
 def test_the_sdist_has_what_its_tests_need():
     included = PYPROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
     assert [path for path in included if not (ROOT / path).exists()] == []  # also in an unpacked sdist

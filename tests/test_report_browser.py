@@ -1,10 +1,14 @@
 import os
 import re
 
+import pandas as pd
 import pytest
 
+import bayesing as bs
 from chromium import PROGRAM, Chromium
 from pages import TITLE
+
+from samples import with_gaps
 
 if PROGRAM is None and os.environ.get("BAYESING_REQUIRE_BROWSER"):
     pytest.fail("BAYESING_REQUIRE_BROWSER is set, but there is no chromium.", pytrace=False)
@@ -250,3 +254,21 @@ def test_a_page_that_is_too_wide_is_seen(browser, made, tmp_path):
     (tmp_path / "broken.html").write_text(broken, encoding="utf-8")
     browser.open((tmp_path / "broken.html").as_uri())
     assert not browser.evaluate("[...document.images].every(i => i.complete && i.naturalWidth > 0)")
+
+
+def test_all_columns_of_the_variables_are_seen_on_a_telephone(browser, tmp_path):
+    """With missing cells, errors of fields and predictability there are six."""
+    sim = bs.simulate(n_spins=6, n_samples=150, J=0.8, H=-0.3, seed=2)
+    data = pd.DataFrame(with_gaps(sim.spins, 0.05), columns=[f"symptom{i}" for i in range(6)])
+    bs.write_report(data, tmp_path / "report.html", simulations=0)
+    browser.size(390, mobile=True)
+    browser.scheme("light")
+    browser.open((tmp_path / "report.html").as_uri())
+    table = "document.querySelector('#variables-table')"
+    titles = browser.evaluate(
+        f"[...{table}.tHead.rows[0].cells].map(th => th.innerText.replaceAll('\\u00ad', ''))"
+    )
+    assert titles == ["Variable", "Prevalence", "Missing", "Field h", "Edges", "Predictability"]
+    assert browser.evaluate(f"{table}.parentElement.scrollWidth <= {table}.parentElement.clientWidth")
+    numbers = browser.evaluate(f"[...{table}.tBodies[0].rows[0].cells].map(td => td.innerText)")
+    assert sum("±\u00a0" in text for text in numbers) == 2  # no line ends with the sign

@@ -31,7 +31,9 @@ def test_each_version_says_what_is_seen_of_it(made):
         widths = [float(line.width) for line in drawing.lines]
         assert widths == sorted(widths) and widths[-1] == 4.5
     assert [drawing.kind for drawing in picture.drawings] == ["wide-screen", "narrow-screen"]
-    assert f"All {len(found)} edges that can be told" in picture.caption
+    assert (
+        f"All {len(found)} edges that can be told" in picture.caption and "all edges pull" in picture.caption
+    )
 
 
 def test_lines_end_at_the_points_of_their_variables(made):
@@ -75,4 +77,5 @@ def test_there_is_no_network_where_there_is_nothing_to_draw(made):
     a = replace(made.analysis.couplings, edges=())
     picture = network_picture(a, made.analysis.names)
     assert "none of which is certain" in picture.caption and "Dashed lines may be 0" in picture.caption
+    assert "pull" not in picture.caption  # there are no edges
     assert all("maybe" in line.kind for line in picture.drawings[0].lines)

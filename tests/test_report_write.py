@@ -95,3 +95,14 @@ def test_jinja_is_loaded_when_a_report_is_written():
     code = "import sys, bayesing.report.write; print('jinja2' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "False"
+
+
+def test_what_a_coupling_is_is_not_explained_where_there_is_none(made, tmp_path):
+    spins = bs.simulate(n_spins=2, n_samples=50, J=0.0, seed=4).spins
+    bs.write_report(spins, tmp_path / "none.html", simulations=0)
+    none, said = (
+        (tmp_path / "none.html").read_text(encoding="utf-8"),
+        "A coupling (an edge of the network) is what",
+    )
+    assert "All of them are 0: the data show none." in none and said not in none
+    assert said in made.text

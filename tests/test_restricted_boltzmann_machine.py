@@ -12,7 +12,9 @@ from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 import bayesing as bs
-from bayesing.learning.restricted_size import fit_size
+from bayesing.exceptions import NotConvergedWarning, Setting
+from bayesing.export import SavedRestricted
+from bayesing.learning.restricted_size import RestrictedAnswer, fit_size
 
 from samples import stats
 
@@ -67,7 +69,7 @@ def test_loadings_are_the_largest_weights(rbm):
 
 
 def test_auto_finds_the_number_of_units_and_says_so():
-    rbm = bs.RestrictedBoltzmannMachine("auto").fit(pd.DataFrame(X, columns=[f"item{i}" for i in range(12)]))
+    rbm = bs.RestrictedBoltzmannMachine(1).fit(pd.DataFrame(X, columns=[f"item{i}" for i in range(12)]))
     assert len(rbm.hidden_fields_) == 2 and sorted(rbm.evidence_by_n_hidden_) == [0, 1, 2, 3, 4]
     assert rbm.log_evidence_ == max(rbm.evidence_by_n_hidden_.values())
     assert rbm.loadings(0, k=1)[0].name.startswith("item") and rbm.feature_names_in_[0] == "item0"
@@ -129,6 +131,109 @@ def test_wrong_data(rbm):
     with pytest.raises(NotFittedError):
         bs.RestrictedBoltzmannMachine().transform(X)
     assert not hasattr(bs.RestrictedBoltzmannMachine(), "gamma_")
+
+
+def many_units():
+    """As chains give it, which take minutes: ln Z with an error, and a warning."""
+    n, k = 25, 22
+    model = bs.RestrictedModel(RNG.normal(0, 0.3, (n, k)), RNG.normal(0.1, 0.2, n), RNG.normal(0, 0.1, k))
+    lost = NotConvergedWarning("Chains are short. Take ", Setting("n_hidden", 3), ".")
+    errors = RNG.random((n, k)), RNG.random(n), RNG.random(k)
+    answer = RestrictedAnswer(
+        model,
+        RNG.random(k),
+        *errors,
+        RNG.random(n),
+        17.5,
+        0.25,
+        {0: -3.5, k: -2.25},
+        "chains",
+        "as asked",
+        (lost,),
+    )
+    seed = np.random.default_rng(0)
+    return (
+        bs.RestrictedBoltzmannMachine()
+        ._restored(SavedRestricted(answer, None, {}))
+        .set_params(random_state=seed)
+    )
+
+
+MACHINES = {
+    "named": lambda: bs.RestrictedBoltzmannMachine(2, random_state=0).fit(
+        pd.DataFrame(X, columns=list("abcdefghijkl"))
+    ),
+    "missing": lambda: bs.RestrictedBoltzmannMachine(1).fit(
+        np.where(RNG.random((300, 7)) < 0.1, np.nan, X[:300, :7])
+    ),
+    "chains": many_units,
+}
+
+
+@pytest.mark.parametrize("kind", MACHINES)
+def test_a_machine_comes_back_whole(kind, tmp_path):
+    rbm = MACHINES[kind]()
+    data = bs.sample(
+        bs.IsingModel(np.zeros((rbm.n_features_in_,) * 2), np.full(rbm.n_features_in_, 0.2)), 20, seed=2
+    )
+    data = pd.DataFrame(data, columns=rbm.names()) if kind == "named" else data
+    rbm.save(tmp_path / "rbm.npz")
+    again = bs.RestrictedBoltzmannMachine.load(tmp_path / "rbm.npz")
+    seeded = rbm.random_state if isinstance(rbm.random_state, int) else None
+    assert again.get_params() == rbm.get_params() | {"random_state": seeded}
+    assert again.names() == rbm.names() and again.n_features_in_ == rbm.n_features_in_
+    assert hasattr(again, "feature_names_in_") == hasattr(rbm, "feature_names_in_")
+    arrays = ("hidden_couplings_", "hidden_coupling_errors_", "fields_", "field_errors_", "hidden_fields_")
+    for name in (*arrays, "hidden_field_errors_", "gamma_"):
+        assert np.array_equal(getattr(again, name), getattr(rbm, name)), name
+    for name in (
+        "log_partition_",
+        "log_partition_error_",
+        "log_evidence_",
+        "evidence_by_n_hidden_",
+        "method_",
+        "reason_",
+    ):
+        assert getattr(again, name) == getattr(rbm, name), name
+    assert again._line() == rbm._line()
+    assert [(type(w), str(w)) for w in again.answer_.warnings] == [
+        (type(w), str(w)) for w in rbm.answer_.warnings
+    ]
+    assert (again.transform(data) == rbm.transform(data)).all() and again.score(data) == rbm.score(data)
+    assert (again.sample(30, seed=1) == rbm.sample(30, seed=1)).all()
+    assert again.loadings(0, 3) == rbm.loadings(0, 3)
+
+
+def test_files_that_are_no_machine_are_refused_in_a_sentence(rbm, tmp_path):
+    path = tmp_path / "rbm.npz"
+    for change, message in (
+        (
+            {"about": None},
+            r"rbm.npz: expected a restricted Boltzmann machine that was saved, found hidden_couplings, ",
+        ),
+        ({"gamma": np.ones(3)}, r"damaged \(errors of shapes"),
+        ({"fields": np.ones(3)}, r"damaged \(fields and hidden_fields must have shapes"),
+        ({"about": np.array('{"format": 1}')}, r"damaged \('log_partition'\)"),
+    ):
+        rbm.save(path)
+        with np.load(path) as old:
+            whole = {name: old[name] for name in old.files} | change
+        np.savez(path, **{name: array for name, array in whole.items() if array is not None})
+        with pytest.raises(bs.InputError, match=message):
+            bs.RestrictedBoltzmannMachine.load(path)
+    bs.BoltzmannMachine("naive_mean_field").fit(X).save(path)
+    with pytest.raises(
+        bs.InputError, match="expected a restricted Boltzmann machine that was saved, found couplings"
+    ):
+        bs.RestrictedBoltzmannMachine.load(path)
+    rbm.save(path)
+    with pytest.raises(bs.InputError, match="expected a fit that was saved, found hidden_couplings"):
+        bs.BoltzmannMachine.load(path)
+    with np.load(path, allow_pickle=False) as arrays:  # plain arrays, for other programs
+        assert all(arrays[name].dtype.kind in "fU" for name in arrays.files)
+    with pytest.raises(NotFittedError):
+        bs.RestrictedBoltzmannMachine().save(tmp_path / "other.npz")
+    assert not (tmp_path / "other.npz").exists()
 
 
 def test_clone_pickle_and_pipelines(rbm):

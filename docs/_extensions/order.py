@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-_FIRST = ("plot_senate.py", "plot_spins.py", "plot_spikes.py")
+_FIRST = ("plot_symptoms.py", "plot_spikes.py", "plot_senate.py", "plot_spins.py")
 
 
 class TutorialsFirst:

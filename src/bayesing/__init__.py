@@ -42,6 +42,7 @@ _HOME = {
     "RestrictedModel": "restricted",
     "SaturationWarning": "exceptions",
     "Simulation": "generator",
+    "SomeRowsWarning": "exceptions",
     "SpinData": "io._record",
     "SpinDataset": "datasets",
     "SpinMoments": "moments",
@@ -84,6 +85,7 @@ __all__ = [
     "RestrictedModel",
     "SaturationWarning",
     "Simulation",
+    "SomeRowsWarning",
     "SpinData",
     "SpinDataset",
     "SpinMoments",
@@ -125,6 +127,7 @@ if TYPE_CHECKING:
         NotSparseWarning,
         NotSpinsError,
         SaturationWarning,
+        SomeRowsWarning,
         UnseenStatesWarning,
     )
     from .generator import Simulation, sample, simulate

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .cells import as_row
 from .exceptions import BayesingWarning, InputError, LeftOutWarning
 from .inference import CouplingAnswer, StrengthAnswer
+from .lazy import is_lazy
 from .packed import PackedSpins
 from .statistics import SpinStatistics, is_several
 from .texts import visible
@@ -83,16 +84,24 @@ class SpinEstimator(BaseEstimator):
 
         Of files, the notes of :class:`~bayesing.SpinData` say it.
         """
-        if not (is_ours(X) or is_several(X)):
+        if not knows_names(X):
             validate_data(self, X, skip_check_array=True)
-            said = (*on_empty_rows(X, data), *on_empty_columns(data, self.names()))
-            return tuple(map(LeftOutWarning, said))
-        self.n_features_in_ = data.n
-        if data.names is not None:
-            self.feature_names_in_ = np.array(data.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        return ()
+        else:
+            self.n_features_in_ = data.n
+            if data.names is not None:
+                self.feature_names_in_ = np.array(data.names, dtype=object)
+            elif hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
+        if is_ours(X) or is_several(X):
+            return ()
+        said = (*on_empty_rows(X, data), *on_empty_columns(data, self.names()))
+        return tuple(map(LeftOutWarning, said))
+
+    def _recall(self, n: int, names: list[str] | None) -> None:
+        """The number of columns, and their names if they had any, of a fit that comes from a file."""
+        self.n_features_in_ = n
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
 
     def _meet_again(self, X: Any, keep_empty: bool = False) -> SpinStatistics:
         """Data to look at after the fit, which must have the same columns; rows that show nothing may be kept.
@@ -100,9 +109,9 @@ class SpinEstimator(BaseEstimator):
         One sample may be given without a second dimension, as ``X[0]`` is.
         """
         check_is_fitted(self)
-        X = X if is_ours(X) else as_row(X)
+        X = X if knows_names(X) else as_row(X)
         data = SpinStatistics.of(X, min_samples=1, keep_empty=keep_empty)
-        if not (is_ours(X) or is_several(X)):
+        if not knows_names(X):
             validate_data(self, X, reset=False, skip_check_array=True)
         elif data.n != self.n_features_in_:
             raise InputError(f"Expected {self.n_features_in_} spins (columns), as in fit: found {data.n}.")
@@ -146,11 +155,10 @@ class MethodEstimator(SpinEstimator, Generic[Answer]):
 
 def on_empty_rows(X: Any, data: SpinStatistics) -> tuple[str, ...]:
     """What to say of rows of an array or a data frame in which all cells are missing; of files, their notes do."""
-    N = data.N if is_ours(X) or is_several(X) else np.shape(X)[0]
-    if data.N == N:
+    if is_ours(X) or is_several(X) or not data.empty:
         return ()
-    have, are = ("has", "is") if N - data.N == 1 else ("have", "are")
-    return (f"{N - data.N} of {N} samples {have} no value at all and {are} left out.",)
+    have, are = ("has", "is") if data.empty == 1 else ("have", "are")
+    return (f"{data.empty} of {data.N + data.empty} samples {have} no value at all and {are} left out.",)
 
 
 def on_empty_columns(data: SpinStatistics, names: Sequence[str]) -> tuple[str, ...]:
@@ -168,6 +176,11 @@ def show(found: Iterable[Warning]) -> None:
     """Warn, as if from the line that called the method that calls this."""
     for warning in found:
         warnings.warn(warning, stacklevel=3)
+
+
+def knows_names(X: Any) -> bool:
+    """Whether names are those of the statistics; scikit-learn does not know them."""
+    return is_ours(X) or is_several(X) or is_lazy(X)
 
 
 def is_ours(X: Any) -> bool:

@@ -6,8 +6,6 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
 from ._estimator import MethodEstimator
 from .arguments import Seed, count, number
 from .couplings.likelihood import PosteriorDraws, draws_of
@@ -133,7 +131,5 @@ class CouplingExports(MethodEstimator[CouplingAnswer]):
 
     def _restored(self, saved: Saved) -> Self:
         self._answer = saved.answer
-        self.n_features_in_ = len(saved.answer.couplings.fields)
-        if saved.names is not None:
-            self.feature_names_in_ = np.array(saved.names, dtype=object)
+        self._recall(len(saved.answer.couplings.fields), saved.names)
         return self

@@ -17,6 +17,7 @@ from .priors import check_prior_name
 from .statistics import SpinStatistics
 from .strength import Method, Options
 from .texts import did_you_mean, quoted_names
+from .words import on_some_rows
 
 LEAST_GAMMA = 1e-8  # couplings of variance gamma/n are then far below any error
 LARGEST_GAMMA = 1e8  # a prior so wide says nothing, and beyond, rounding errors do
@@ -114,6 +115,33 @@ def _check_prior(method: Method | CouplingMethod, prior: str, methods: tuple[Any
         Setting("method", method.name),
         f': found "{prior}". It goes with {quoted_names(others)}.',
     )
+
+
+def rows_for(
+    method: Method | CouplingMethod | None, data: SpinStatistics, prior: str = "gaussian", n_hidden: Any = 0
+) -> tuple[SpinStatistics, tuple[Warning, ...]]:
+    """The data or, where rows are needed and were not kept, those that were drawn of them, and a warning.
+
+    Without a method, whether rows are needed whatever the rules of "auto" choose: for other priors than the Gaussian,
+    for hidden units, and where cells are missing.
+    """
+    some = data.sampled
+    if data.rows is not None or some is None:
+        return data, ()
+    why: tuple[str | Setting, ...] = ()
+    if method is not None and (method.needs_rows or (data.missing and method.missing_needs_rows)):
+        why = (Setting("method", method.name),)
+    elif isinstance(method, Method):
+        return data, ()
+    elif prior == "sparse" or (prior != "gaussian" and method is None):
+        why = (Setting("prior", prior),)
+    elif n_hidden != 0:
+        why = (Setting("n_hidden", n_hidden),)
+    elif data.missing and method is None:
+        why = ("What is known of couplings beside missing cells",)
+    else:
+        return data, ()
+    return some, (on_some_rows(why, some, data),) if some.N < data.N else ()
 
 
 def check_data(method: Method | CouplingMethod, data: SpinStatistics, infers: bool = True) -> None:

@@ -125,7 +125,8 @@ class BoltzmannMachine(CouplingExports):
         """Infer couplings and fields from ``X``: rows are samples, columns spins (±1, 0/1 or bool).
 
         ``X`` may also be a :class:`SpinData`, or a :class:`SpinStatistics` of data that were never in memory at once;
-        or a list of arrays, each a run of its own, such as a trial.
+        or a list of arrays, each a run of its own, such as a trial. Dask arrays and data frames are computed block by
+        block.
         ``progress`` is called with how much is done and of how much, by methods that take long.
         """
         check_couplings(self.method, self.prior, self.gamma, self.n_hidden)

@@ -280,9 +280,10 @@ def _chains_from(
     states = generator_states(n_chains, rng)
     J, h = model.couplings.astype(np.float32), model.fields.astype(np.float32)
     rows: Single | None = None
-    if stats.rows is not None:
-        chosen = rng.choice(stats.N, n_chains, replace=stats.N < n_chains)
-        rows = stats.take(chosen).spins().T.astype(np.float32)
+    some = stats.sampled
+    if some is not None:
+        chosen = rng.choice(some.N, n_chains, replace=some.N < n_chains)
+        rows = some.take(chosen).spins().T.astype(np.float32)
     tasks = [
         partial(
             _sweep, J, h, states[:, k : k + GROUP], base, None if rows is None else rows[:, k : k + GROUP]

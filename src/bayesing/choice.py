@@ -113,7 +113,8 @@ class StrengthSituation:
     @cached_property
     def whole(self) -> SpinStatistics:
         """The data, with missing cells drawn by chance: good enough to look for what is odd."""
-        return filled(self.stats) if self.stats.missing and self.stats.rows is not None else self.stats
+        some = self.stats.sampled
+        return filled(some) if self.stats.missing and some is not None else self.stats
 
     @cached_property
     def spectral(self) -> SpectralFit:
@@ -148,7 +149,7 @@ class StrengthSituation:
     @property
     def can_doubt(self) -> bool:
         """Whether there are samples enough to look odd, and rows if cells are missing."""
-        return self.stats.N >= _LEAST_FOR_DOUBT and not (self.stats.missing and self.stats.rows is None)
+        return self.stats.N >= _LEAST_FOR_DOUBT and not (self.stats.missing and self.stats.sampled is None)
 
     @property
     def share_missing(self) -> float:
@@ -193,13 +194,14 @@ class StrengthSituation:
         Deep in the spin glass a mode that hardly moves makes "spectral" and "inversion" several times too large, in
         one data set of three. "pseudolikelihood" is a fifth too large there, in all of them.
         """
-        if not self.in_glass or self.options.mean_coupling or self.stats.rows is None:
+        some = self.stats.sampled
+        if not self.in_glass or self.options.mean_coupling or some is None:
             return False
-        if self.stats.N < self.stats.n:  # regressions give too small a J then
+        if some.N < some.n:  # regressions give too small a J then
             return False
         found = self.fit("inversion" if self.inverts else "spectral")
         with threads_for(self.stats.n):
-            few = regressions.fit_pseudolikelihood(self.stats, _FOR_RUNAWAY, 0)
+            few = regressions.fit_pseudolikelihood(some, _FOR_RUNAWAY, 0)
         return found.gamma > RUNAWAY**2 * few.gamma
 
 
@@ -391,6 +393,11 @@ class CouplingSituation:
         found = self.check(self.cheap.method)
         return found is not None and not found.passed
 
+    @cached_property
+    def too_strong(self) -> Rule[CouplingSituation] | None:
+        """The rule by which couplings are not weak enough, or samples too many, for an expansion; None if none is."""
+        return next((rule for rule in _TOO_STRONG if rule.applies(self)), None)
+
     @property
     def distance(self) -> float:
         """To the spin glass, by "spectral"."""
@@ -437,26 +444,8 @@ class CouplingSituation:
         return Strength(estimate.gamma, estimate.gamma_error, estimate.bound)
 
 
-#: The rules of "auto" for the couplings, as long as their samples look like the data.
-CHEAP: tuple[Rule[CouplingSituation], ...] = (
-    Rule(
-        "a Laplace or a sparse prior",
-        "pseudolikelihood",
-        lambda s: s.prior != "gaussian",
-        lambda s: f"the method for a {s.prior.replace('laplace', 'Laplace')} prior",
-    ),
-    Rule(
-        f"more than {MOST_SPINS} spins",
-        "spectral",
-        lambda s: s.stats.n > MOST_SPINS,
-        lambda s: f"beyond {MOST_SPINS} spins pseudo-likelihood would take long",
-    ),
-    Rule(
-        "data in batches, whose rows were not kept",
-        "spectral",
-        lambda s: s.stats.rows is None,
-        lambda s: "sums and products are enough for it",
-    ),
+#: When couplings are not weak enough, or samples too many, for an expansion in weak ones.
+_TOO_STRONG: tuple[Rule[CouplingSituation], ...] = (
     Rule(
         "the tests of the page *Data of another kind* find more than a mean coupling",
         "pseudolikelihood",
@@ -484,6 +473,29 @@ CHEAP: tuple[Rule[CouplingSituation], ...] = (
             "standard errors"
         ),
     ),
+)
+
+#: The rules of "auto" for the couplings, as long as their samples look like the data.
+CHEAP: tuple[Rule[CouplingSituation], ...] = (
+    Rule(
+        "a Laplace or a sparse prior",
+        "pseudolikelihood",
+        lambda s: s.prior != "gaussian",
+        lambda s: f"the method for a {s.prior.replace('laplace', 'Laplace')} prior",
+    ),
+    Rule(
+        f"more than {MOST_SPINS} spins",
+        "spectral",
+        lambda s: s.stats.n > MOST_SPINS,
+        lambda s: f"beyond {MOST_SPINS} spins pseudo-likelihood would take long",
+    ),
+    Rule(
+        "data in batches, whose rows were not kept",
+        "spectral",
+        lambda s: s.stats.rows is None,
+        lambda s: "sums and products are enough for it",
+    ),
+    *_TOO_STRONG,
     Rule(
         "all else",
         "spectral",
@@ -517,6 +529,15 @@ COUPLINGS: tuple[Rule[CouplingSituation], ...] = (
         "likelihood",
         lambda s: s.fails,
         lambda s: f"samples of the model by {s.cheap.method} do not look like the data",
+    ),
+    Rule(
+        "data in batches, whose rows were not kept, if the rules below would else choose pseudo-likelihood, up to "
+        f"{MOST_LEARNT} spins",
+        "likelihood",
+        lambda s: s.stats.rows is None and s.learns and s.prior == "gaussian" and s.too_strong is not None,
+        lambda s: (
+            f"{s.too_strong.reason(s) if s.too_strong else ''}, and sums and products are enough for it"
+        ),
     ),
     *CHEAP,
 )

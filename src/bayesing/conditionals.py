@@ -47,19 +47,22 @@ def curvature(f: Array) -> Array:
     return np.asarray(1 - np.tanh(f) ** 2)
 
 
-def total_and_slope(s: Array, f: Array, out: Array) -> float:
-    r"""The sum of ln P(s | rest); the slope of each term goes to ``out``.
+def total_and_slope(s: Array, f: Array, out: Array, counts: Array | None = None) -> float:
+    r"""The sum of ln P(s | rest), each row as often as ``counts`` says; the slope of each term goes to ``out``.
 
     :math:`\ln P = s f - |f| - \ln(1 + a)` and :math:`\tanh|f| = 2/(1 + a) - 1` with one exponential,
     :math:`a = e^{-2|f|}`. Logarithms are slow: one is taken of the product of up to 1000 factors from 1 to 2, which
-    does not overflow. New memory is slow as well.
+    does not overflow; of the same row, if rows count differently. New memory is slow as well.
     """
     np.abs(f, out=out)
-    total = np.vdot(s, f) - out.sum()
+    rows = np.einsum("ai,ai->a", s, f) - out.sum(axis=1)
+    total = rows.sum() if counts is None else counts @ rows
     out *= -2
     np.exp(out, out=out)
     out += 1
-    total -= np.log(np.multiply.reduceat(out, np.arange(0, len(f), 1000), axis=0)).sum()
+    axis = 0 if counts is None else 1
+    logs = np.log(np.multiply.reduceat(out, np.arange(0, f.shape[axis], 1000), axis=axis))
+    total -= logs.sum() if counts is None else counts @ logs.sum(axis=1)
     np.divide(2, out, out=out)
     out -= 1
     np.copysign(out, f, out=out)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _BINS = 2**12  # of probabilities
+_DISCOVERED: WeakKeyDictionary[CouplingAnswer, dict[float, tuple[list[Array], float]]] = WeakKeyDictionary()
 FDR = 0.05  # expected share of false ones among the couplings that are said to be there
 
 
@@ -71,7 +73,16 @@ def strongest_of(answer: CouplingAnswer, names: Sequence[str], k: int) -> list[C
 
 
 def _discovered(answer: CouplingAnswer, fdr: float) -> tuple[list[Array], float]:
-    """Couplings that may be there, and the probability above which they are, from two walks through all pairs.
+    """Couplings that may be there, and the probability above which they are; found once."""
+    known = _DISCOVERED.setdefault(answer, {})
+    if fdr not in known:
+        known.clear()
+        known[fdr] = _discover(answer, fdr)
+    return known[fdr]
+
+
+def _discover(answer: CouplingAnswer, fdr: float) -> tuple[list[Array], float]:
+    """The same, from two walks through all pairs.
 
     The first counts couplings in bins of their probability. The second looks at those of the bins in which the limit
     may lie, and above.

@@ -202,6 +202,10 @@ class NotSparseWarning(BayesingWarning):
     """The data do not show that some couplings are 0, and a prior of sparse couplings was not used."""
 
 
+class SomeRowsWarning(BayesingWarning):
+    """What needs rows was given a random choice of them, because not all were kept."""
+
+
 class LeftOutWarning(BayesingWarning):
     """Columns or samples were left out: nothing is there in them, or they could not be compared between groups."""
 

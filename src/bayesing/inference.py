@@ -17,7 +17,7 @@ import scipy
 from numpy.typing import NDArray
 
 from . import couplings, strength
-from .allowed import check_couplings, check_data, check_strength, is_auto
+from .allowed import check_couplings, check_data, check_strength, is_auto, rows_for
 from .arguments import Seed, check_flag
 from .choice import AUTO, COUPLINGS, STRENGTH, CouplingSituation, StrengthSituation, find, first, stand_in
 from .conditionals import fields_of
@@ -121,6 +121,9 @@ def infer_strength(
         if rule.mean_coupling:
             situation = situation.with_mean_coupling()
     chosen = find(strength.METHODS, method)
+    data, few = rows_for(chosen, data)
+    if data is not situation.stats:
+        situation = situation.with_data(data)
     check_data(chosen, data)
     estimate, options = situation.fit(method), situation.options
     doubted = situation.doubts
@@ -140,7 +143,7 @@ def infer_strength(
         n_samples=whole.N,
         n_missing=whole.missing,
         magnetisation=data.moments.M if thinned is None else float(whole.magnetisations.mean()),
-        said=said,
+        said=(*said, *few),
         thinned=thinned,
     )
 
@@ -287,7 +290,10 @@ class CouplingAnswer:
     @property
     def summary(self) -> str:
         """How couplings were found, and whether the model is good, in a line."""
-        strength = "" if self.strength is None else f", prior of J = {math.sqrt(self.strength.gamma):.3g}"
+        strength = ""
+        if self.strength is not None:  # the size of one coupling: J is what the other estimator tells
+            size = math.sqrt(self.strength.gamma / len(self.couplings.fields))
+            strength = f", couplings expected to be about {size:.2g}"
         penalty = "" if self.couplings.penalty is None else f", penalty {self.couplings.penalty:.3g}"
         causes = f", {self.n_hidden} common cause{'s' * (self.n_hidden > 1)}" if self.n_hidden else ""
         checked = "" if self.check is None else f", check {'passed' if self.check.passed else 'NOT PASSED'}"
@@ -368,6 +374,8 @@ def infer_couplings(
         told = few.fit(first(COUPLINGS, few).method)[0]
         n_hidden = len(told.hidden.fields) if isinstance(told, CauseCouplings) else 0
         gains = gains_of(told)
+    asked_for = None if is_auto(method) else find(couplings.METHODS, method)
+    data, some = rows_for(asked_for, data, prior, n_hidden)
     situation = CouplingSituation(data, prior, given_gamma, seed, progress, n_hidden, thinned)
     reason = "as asked"
     if is_auto(method):
@@ -387,7 +395,7 @@ def infer_couplings(
         reason = told_by_evidence(found, gains)
     checked = situation.check(method)
     return CouplingAnswer(
-        found, given, chosen, reason, prior, data.N, base, checked, said, situation.worth, gains
+        found, given, chosen, reason, prior, data.N, base, checked, (*said, *some), situation.worth, gains
     )
 
 

@@ -106,7 +106,11 @@ def limit_for_loadings(loadings: Sequence[Coupling], fdr: float) -> float:
 
 
 def whole_rows(answer: CouplingAnswer, data: SpinStatistics, seed: int = 0) -> SpinStatistics:
-    """The same rows with their missing cells drawn from the fitted model, given what is there."""
+    """The same rows with their missing cells drawn from the fitted model, given what is there.
+
+    Where not all rows were kept, those that were drawn.
+    """
+    data = data.sampled or data
     if not data.missing:
         return data
     spins = completed(answer.model, padded(data.spins(), answer.model.n_spins), seed)

@@ -64,8 +64,12 @@ class Order:
 
 
 def order_of(stats: SpinStatistics) -> Order | None:
-    """Look at rows in their order; None where they were not kept, or are few."""
-    if stats.rows is None or stats.N < _LEAST_ROWS or len(stats.varying) < 1:
+    """Look at rows in their order; None where none were kept, or they are few."""
+    some = stats.sampled
+    if some is None:
+        return None
+    stats = some
+    if stats.N < _LEAST_ROWS or len(stats.varying) < 1:
         return None
     first = _before_another(stats)
     step = max(1, -(-len(first) * stats.n // _MOST_CELLS))

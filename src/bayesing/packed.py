@@ -152,6 +152,11 @@ def _counted(words: Words, length: int) -> Gram:
     return gram
 
 
+def bytes_of_row(n: int) -> int:
+    """Of n spins as bits."""
+    return 8 * -(-n // _WORD)
+
+
 def integers_up_to(largest: int) -> Any:
     """The type of whole numbers that holds this one."""
     return np.int32 if largest <= _LARGEST_INT32 else np.int64

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +24,9 @@ from .sampling.restricted_missing import hidden_means_shown, log_weights_shown
 from .statistics import SpinStatistics
 from .types import Array, Heard, Spins
 from .words import on_order
+
+if TYPE_CHECKING:
+    from .export import SavedRestricted
 
 OfRows = Callable[[RestrictedModel, Spins], Array]
 
@@ -186,6 +190,29 @@ class RestrictedBoltzmannMachine(TransformerMixin, SpinEstimator):
             raise InputError(f"unit must be one of {W.shape[1]} hidden units, from 0: found unit={unit}.")
         order = np.argsort(-np.abs(W[:, unit]), kind="stable")[: count("k", k, 1)]
         return [Loading(int(i), names[i], float(W[i, unit]), float(errors[i, unit])) for i in order]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the whole fit to an .npz file: weights, fields, errors, scales, ln Z, names, and how it was found."""
+        from .export import SavedRestricted, save_restricted
+        from .files import writing
+
+        names = self.names() if hasattr(self, "feature_names_in_") else None
+        kept = SavedRestricted(self._fitted, names, self.get_params(deep=False))
+        with writing(path, force=True) as file:
+            save_restricted(file, kept)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what :meth:`save` wrote. It transforms, scores and samples as before. Nothing is unpickled."""
+        from .export import load_restricted
+
+        saved = load_restricted(path)
+        return cls(**saved.parameters)._restored(saved)
+
+    def _restored(self, saved: SavedRestricted) -> Self:
+        self._answer = saved.answer
+        self._recall(len(saved.answer.model.fields), saved.names)
+        return self
 
     @property
     def hidden_couplings_(self) -> Array:

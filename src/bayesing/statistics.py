@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
-from functools import cached_property
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -25,7 +25,9 @@ from numpy.typing import NDArray
 
 from .available import PairSums, overlap_of_cells
 from .cells import names_of
+from .drawn import Drawing, DrawnRows
 from .exceptions import ConstantSpinsError, InputError, Setting
+from .lazy import Reduced, is_lazy, reduced
 from .moments import SpinMoments, moments_available, moments_from, overlap_of
 from .packed import Gram, PackedSpins, integers_up_to
 from .series import (
@@ -41,6 +43,7 @@ from .spectrum import Spectrum, correlations_of, samples_correlations, spectrum_
 from .spins import (
     Copy,
     any_gaps,
+    check_shape,
     common_encoding,
     copies_from_products,
     copies_of,
@@ -80,6 +83,8 @@ class SpinStatistics:
 
     ``absent`` has bits 1 where a cell is missing, and is None if no cell is. Bits of the rows are 0 there. Rows are
     in the order in which they were given: ``lengths`` are those of runs of successive rows, if there are several.
+    ``empty`` rows, in which all cells are missing, were left out.
+    Beside sums and products, ``drawn`` are some of the rows, a random choice, for what needs rows.
 
     >>> stats = SpinStatistics.of([[1, 1, -1], [1, -1, 1]]) + SpinStatistics.of([[-1, 1, 1], [1, 1, 1]])
     >>> stats.N, stats.sums.tolist(), stats.moments.M
@@ -94,6 +99,8 @@ class SpinStatistics:
     encoding: str = "±1"
     absent: PackedSpins | None = field(default=None, repr=False, kw_only=True)
     lengths: Runs | None = field(default=None, repr=False, kw_only=True)
+    empty: int = field(default=0, repr=False, kw_only=True)
+    drawn: DrawnRows | None = field(default=None, repr=False, kw_only=True)
 
     @classmethod
     def of(
@@ -103,28 +110,57 @@ class SpinStatistics:
 
         A list of arrays or data frames are several runs, such as trials: each begins anew. NaN, None and the like are
         missing cells. Rows in which all cells are missing say nothing. They are left out, unless ``keep_empty``.
+        Dask computes its own arrays and data frames block by block (:mod:`bayesing.lazy`).
         """
         if isinstance(X, SpinStatistics):
             return X
         if is_several(X):
             runs = [cls.of(part, min_samples=0, min_spins=min_spins, keep_empty=keep_empty) for part in X]
             return sum(runs[1:], runs[0])
+        if is_lazy(X):
+            of_block = partial(cls.of, min_samples=0, min_spins=min_spins, keep_empty=keep_empty)
+            found = cls.of_parts(reduced(X, of_block))
+            check_shape((found.N, found.n), min_samples, min_spins)
+            return found
         rows, encoding = getattr(X, "rows", None), getattr(X, "encoding", "±1")
+        lengths: Runs | None = None
         if isinstance(rows, PackedSpins):
             absent, names, min_samples = getattr(X, "absent", None), X.names, 0
+            lengths = getattr(X, "lengths", None)
         else:
             rows, absent, encoding = pack_spins(X, min_samples=min_samples, min_spins=min_spins)
             names = names_of(X)
+        given = len(rows)
         if absent is not None and not keep_empty:
             rows, absent = observed_rows(rows, absent, min_samples)
-        return cls(len(rows), rows.n, rows, names=names, encoding=encoding, absent=absent)
+            lengths = lengths if lengths is not None and sum(lengths) == len(rows) else None
+        whole = cls(len(rows), rows.n, rows, names=names, encoding=encoding, absent=absent)
+        return replace(whole, lengths=lengths, empty=given - len(rows))
+
+    @classmethod
+    def of_parts(cls, found: Reduced[SpinStatistics], one_run: bool = True) -> SpinStatistics:
+        """Of parts that were added up (:mod:`bayesing.lazy`): one run of successive rows, or a run each.
+
+        Products are known already, if rows outnumber spins.
+        """
+        folded, drawn, kept = found
+        if kept is None:
+            return replace(folded, drawn=drawn)
+        whole = replace(kept, lengths=None) if one_run else kept
+        if folded.folded is not None:
+            known = ("_pairs", "cross") if folded.missing else ("cross",)
+            whole.__dict__.update({name: getattr(folded, name) for name in known})
+        return whole
 
     @classmethod
     def of_batches(cls, batches: Iterable[Any]) -> SpinStatistics:
         """Of data that arrive some rows at a time, the same to the last bit as those of all rows at once.
 
-        Rows are kept as bits as long as there are no more of them than spins; from then on X^T X, n^2 numbers.
+        Rows are kept as bits as long as there are no more of them than spins; from then on X^T X, n^2 numbers, and a
+        bounded random choice of rows (:mod:`bayesing.drawn`).
         """
+        drawing: Drawing | None = Drawing()
+        N = 0
         folded: SpinStatistics | None = None
         pending: SpinStatistics | None = None  # few rows, which are not worth a product of their own
         for batch in batches:
@@ -133,6 +169,11 @@ class SpinStatistics:
             part = cls.of(batch, min_samples=0)
             if part.N == 0:
                 continue  # all cells are missing
+            if part.rows is None:
+                drawing = None
+            elif drawing is not None:
+                drawing.add(part.rows, part.absent, start=N)
+            N += part.N
             pending = part if pending is None else pending + part
             if pending.N > pending.n:
                 pending = pending.without_rows()
@@ -140,19 +181,25 @@ class SpinStatistics:
         parts = [part for part in (folded, pending) if part is not None]
         if not parts:
             raise InputError("Expected at least one batch of spins: found none.")
-        return sum(parts[1:], parts[0])
+        whole = sum(parts[1:], parts[0])
+        if whole.rows is not None or drawing is None:
+            return whole
+        return replace(whole, drawn=drawing.sample)
 
     def __add__(self, other: SpinStatistics) -> SpinStatistics:
         """All samples of both, exact. They must have the same columns, and numbers in the same encoding."""
         if not isinstance(other, SpinStatistics):
             return NotImplemented
         names, encoding = self._common(other)
-        N = self.N + other.N
+        N, empty = self.N + other.N, self.empty + other.empty
         if self.rows is not None and other.rows is not None:
             rows = PackedSpins.stacked([self.rows, other.rows])
             absent = stacked_gaps([self.rows, other.rows], [self.absent, other.absent])
             runs = self.runs + other.runs
-            return SpinStatistics(N, self.n, rows, None, names, encoding, absent=absent, lengths=runs)
+            drawn = None if self.drawn is None or other.drawn is None else self.drawn + other.drawn
+            return SpinStatistics(
+                N, self.n, rows, None, names, encoding, absent=absent, lengths=runs, drawn=drawn, empty=empty
+            )
         kind = integers_up_to(N)
         cross = self.cross.astype(kind)
         cross += other.cross
@@ -160,7 +207,32 @@ class SpinStatistics:
         if self.missing or other.missing:
             counts = np.add(self.pair_counts, other.pair_counts, dtype=kind)
             folded = Folded(*folded[:2], counts, np.add(self.pair_sums, other.pair_sums, dtype=kind))
-        return SpinStatistics(N, self.n, None, folded, names, encoding)
+        mine, others = self._sample(), other._sample()
+        drawn = None if mine is None or others is None else mine + others
+        return SpinStatistics(N, self.n, None, folded, names, encoding, drawn=drawn, empty=empty)
+
+    def _sample(self) -> DrawnRows | None:
+        """Rows that were drawn, now if all were kept; None where there are none."""
+        if self.drawn is not None or self.rows is None:
+            return self.drawn
+        return DrawnRows.of(self.rows, self.absent)
+
+    @cached_property
+    def sampled(self) -> SpinStatistics | None:
+        """Rows to look at: these data if all rows were kept, else a random choice, if there is one."""
+        if self.rows is not None or self.drawn is None:
+            return self if self.rows is not None else None
+        some = self.drawn
+        return SpinStatistics(
+            len(some),
+            self.n,
+            some.rows,
+            None,
+            self.names,
+            self.encoding,
+            absent=some.absent,
+            lengths=some.lengths,
+        )
 
     def __radd__(self, other: Any) -> SpinStatistics:
         """So that ``sum`` adds up statistics: it starts from 0."""
@@ -173,7 +245,7 @@ class SpinStatistics:
         folded = Folded(self.sums, self.cross)
         if self.missing:
             folded = Folded(*folded[:2], self.pair_counts, self.pair_sums)
-        return SpinStatistics(self.N, self.n, None, folded, self.names, self.encoding)
+        return SpinStatistics(self.N, self.n, None, folded, self.names, self.encoding, empty=self.empty)
 
     @cached_property
     def missing(self) -> int:
@@ -288,11 +360,10 @@ class SpinStatistics:
         if self.folded is not None:
             pairs = (None if matrix is None else matrix[square] for matrix in self.folded[1:])
             folded = Folded(self.sums[columns], *pairs)  # type: ignore[arg-type]
-            return SpinStatistics(self.N, len(columns), None, folded, names, self.encoding)
+            drawn = None if self.drawn is None else self.drawn.columns(columns)
+            return replace(self, n=len(columns), folded=folded, names=names, drawn=drawn)
         rows, absent = self._rows.columns(columns), self.absent and any_gaps(self.absent.columns(columns))
-        part = SpinStatistics(
-            self.N, len(columns), rows, None, names, self.encoding, absent=absent, lengths=self.lengths
-        )
+        part = replace(self, n=len(columns), rows=rows, names=names, absent=absent)
         if "_pairs" in self.__dict__ and absent is not None:
             part.__dict__["_pairs"] = PairSums(*(_shared(matrix[square]) for matrix in self._pairs))
         elif "cross" in self.__dict__:
@@ -357,8 +428,12 @@ class SpinStatistics:
 
     @property
     def active(self) -> Integers | None:
-        """The number of spins that are +1, of each sample; None where rows were not kept, or cells are missing."""
-        return None if self.rows is None or self.missing else self.rows.active()
+        """The number of spins that are +1, of each sample, or of those that were drawn where rows were not kept.
+
+        None where no rows are there, or cells are missing.
+        """
+        some = self.sampled
+        return None if some is None or self.missing else some._rows.active()
 
     def distinct(self) -> tuple[SpinStatistics, Integers]:
         """Each state that occurs, once, and the number of samples in it; needs the rows."""

@@ -146,7 +146,7 @@ def sum_signs(stats: SpinStatistics, active: Integers) -> SumSigns:
     The error of the skewness is that of independent spins, which is large where they are rare. Two peaks have a
     negative kurtosis, whatever that of independent spins is.
     """
-    N, n = stats.N, stats.n
+    N, n = len(active), stats.n
     x = active - active.mean()
     variance = float(np.mean(x**2))
     if variance == 0:  # fixed by design

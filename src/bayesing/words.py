@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .diagnosis import Diagnosis, Phase, Quantity, Reason
-from .exceptions import DriftWarning, MemoryWarning, Setting
+from .exceptions import DriftWarning, MemoryWarning, Setting, SomeRowsWarning
 from .order import Order
 from .statistics import SpinStatistics
 
@@ -128,9 +128,12 @@ def on_order(
     """
     found: list[Warning] = []
     if order is not None and order.remembers and not series:
-        fewer = f"one of {data.memory.lag} rows alone", "."
-        remedy = ("them with ", Setting("series", True), ".") if can else fewer
-        found.append(MemoryWarning(on_memory(order, data), *remedy))
+        if data.rows is None:
+            found.append(MemoryWarning(*on_memory_of_some(order)))
+        else:
+            fewer = f"one of {data.memory.lag} rows alone", "."
+            remedy = ("them with ", Setting("series", True), ".") if can else fewer
+            found.append(MemoryWarning(on_memory(order, data), *remedy))
     if order is not None and order.drifts:
         found.append(DriftWarning(on_drift(order)))
     return tuple(found)
@@ -144,6 +147,26 @@ def on_memory(order: Order, data: SpinStatistics) -> str:
         f"Rows remember those before them: successive ones have the correlation {_rounded(order.successive)}, which "
         f"is {until}. Estimates take them to be independent, so that J is too large and errors are too small. If the "
         "rows are in the order of time, fit "
+    )
+
+
+def on_memory_of_some(order: Order) -> tuple[str | Setting, ...]:
+    """The same where not all rows are there to say how long they remember."""
+    return (
+        "Rows remember those before them: successive ones have the correlation "
+        f"{_rounded(order.successive)}. Estimates take them to be independent, so that J is too large and errors are "
+        "too small. If the rows are in the order of time, fit as many of them as can be kept with ",
+        Setting("series", True),
+        ".",
+    )
+
+
+def on_some_rows(why: Sequence[str | Setting], some: SpinStatistics, data: SpinStatistics) -> SomeRowsWarning:
+    """That so many rows had to do."""
+    return SomeRowsWarning(
+        *why,
+        f" needs rows, which are not all kept of data in batches: {some.N} of the {data.N} rows, a random choice, "
+        "were used, and errors are those of so many.",
     )
 
 

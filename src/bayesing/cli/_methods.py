@@ -14,13 +14,6 @@ def strength_methods() -> tuple[str, ...]:
     return (AUTO, *(method.name for method in strength.METHODS))
 
 
-def batch_methods() -> tuple[str, ...]:
-    """Those of them that need no rows, so that data can be read in batches."""
-    from .. import strength
-
-    return (AUTO, *(method.name for method in strength.METHODS if not method.needs_rows))
-
-
 def coupling_methods() -> tuple[str, ...]:
     """Methods for the couplings."""
     from .. import couplings

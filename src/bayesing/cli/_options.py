@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, TypeVar
 
 import click
@@ -33,7 +34,33 @@ def one_of(meaning: str, names: Callable[[], tuple[str, ...]]) -> Callable[[], s
     return lambda: f"{meaning}: {', '.join(names())}."
 
 
-data_argument = click.argument("data", type=click.Path(readable=False))  # which lets shells complete it
+data_argument = click.argument(
+    "data", type=click.Path(readable=False), nargs=-1, required=True, metavar="DATA..."
+)  # a path, which lets shells complete it
+
+batch_option = click.option(
+    "--batch",
+    metavar="ROWS",
+    type=int,
+    help="Read so many samples at a time, and keep sums, products and some rows; for data beyond memory.",
+)
+
+
+def dask_option(meaning: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """``--dask``: the command runs with a cluster, and hears of it as ``cluster``; None without an address."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def connected(*arguments: Any, dask: str | None, **others: Any) -> None:
+            from ._cluster import on_cluster
+
+            with on_cluster(dask) as cluster:
+                command(*arguments, cluster=cluster, **others)
+
+        help_text = f"Address of a Dask cluster, tcp://host:port, whose workers {meaning}."
+        return click.option("--dask", metavar="ADDRESS", help=help_text)(connected)
+
+    return decorate
 
 
 def prior_option(names: Callable[[], tuple[str, ...]]) -> Callable[[Command], Command]:

@@ -21,11 +21,15 @@ def echo(text: str, err: bool = False) -> None:
     click.echo(visible(text, keep="\n"), err=err)
 
 
-def check_output(output: str, extension: str | tuple[str, ...], force: bool, data: str | None = None) -> None:
-    """Raise a ValueError unless ``output`` can be written, has an extension of these and is not the data."""
+def check_output(
+    output: str, extension: str | tuple[str, ...], force: bool, data: str | tuple[str, ...] = ()
+) -> None:
+    """Raise a ValueError unless ``output`` can be written, has an extension of these and is not among the data."""
     from ..files import check_output as check
+    from ..io import files_of
 
-    if data and os.path.exists(output) and os.path.exists(data) and os.path.samefile(output, data):
+    files = [path for path in files_of(data) if path.exists()] if data and os.path.exists(output) else []
+    if any(os.path.samefile(output, path) for path in files):
         raise ValueError(
             f"{output}: expected a file to write, found the data themselves. Choose another name."
         )

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ._options import check_jobs, force_option, json_option
+from ._options import check_jobs, dask_option, force_option, json_option
 from ._reading import ReadGroups, Reading, reading_options
 
 if TYPE_CHECKING:
     from ..differences import Comparison
+    from ._cluster import Cluster
 
 _MOST_GROUPS = 20  # beyond that, a column most probably does not name groups
 
@@ -37,6 +38,7 @@ _MOST_GROUPS = 20  # beyond that, a column most probably does not name groups
 @click.option("--picture", metavar="FILE", help="A .png or .svg file to draw both networks to.")
 @reading_options
 @click.option("--jobs", type=int, default=-1, help="Processes for permutations; all cores by default.")
+@dask_option("read the files and make the permutations")
 @click.option("--seed", type=int, default=None, help="Seed of the permutations.")
 @json_option
 @force_option
@@ -49,6 +51,7 @@ def compare(
     picture: str | None,
     reading: Reading,
     jobs: int,
+    cluster: Cluster | None,
     seed: int | None,
     as_json: bool,
     force: bool,
@@ -77,7 +80,7 @@ def compare(
         check_output(output, ".csv", force, path)
     if picture is not None:
         check_picture(picture, force, (*data, output))
-    read = _groups_in(data, by, reading)
+    read = _groups_in(data, by, reading, cluster)
     with Progress(f"comparing {' and '.join(read.groups)}") as progress, joblib.parallel_config(n_jobs=jobs):
         found = compare_groups(read.groups, permutations=permutations, seed=seed, progress=progress.advance)
         if picture is not None:
@@ -98,14 +101,16 @@ def compare(
             echo(f"wrote {picture}")
 
 
-def _groups_in(data: tuple[str, ...], by: str | None, reading: Reading) -> ReadGroups:
+def _groups_in(
+    data: tuple[str, ...], by: str | None, reading: Reading, cluster: Cluster | None
+) -> ReadGroups:
     """The groups of one file, or two files that are a group each."""
-    from ._reading import read, read_by
+    from ._reading import read_by, read_data
 
     if by is not None:
         if len(data) != 1:
             raise ValueError(f"Expected one file with --by, which holds all groups: found {len(data)}.")
-        found = read_by(data[0], by, reading)
+        found = read_by(data[0], by, reading, cluster=cluster)
         if not 2 <= len(found.groups) <= _MOST_GROUPS:
             raise ValueError(
                 f"{data[0]}: expected from 2 to {_MOST_GROUPS} different groups in the column {by!r}, found "
@@ -121,7 +126,7 @@ def _groups_in(data: tuple[str, ...], by: str | None, reading: Reading) -> ReadG
     labels = data if names[0] == names[1] else tuple(names)
     if labels[0] == labels[1]:
         raise ValueError(f"Expected two files, one for each group: found {data[0]} twice.")
-    a, b = (read(path, reading) for path in data)
+    a, b = (read_data(path, reading, None, None, series=True, cluster=cluster) for path in data)
     encoding = a.encoding if a.encoding == b.encoding else f"{a.encoding} and {b.encoding}"
     groups = {labels[0]: a.statistics, labels[1]: b.statistics}
     return ReadGroups(groups, encoding, tuple(dict.fromkeys((*a.notes, *b.notes))))

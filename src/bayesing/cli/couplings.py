@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import click
 
 from ._methods import AUTO, coupling_methods, coupling_priors
 from ._options import (
+    batch_option,
+    dask_option,
     data_argument,
     force_option,
     hidden_option,
@@ -18,6 +21,9 @@ from ._options import (
     series_option,
 )
 from ._reading import Reading, reading_options
+
+if TYPE_CHECKING:
+    from ._cluster import Cluster
 
 
 @click.command(short_help="Infer all couplings, with errors, and write them to a file.")
@@ -37,6 +43,7 @@ from ._reading import Reading, reading_options
     help="Expected share of false ones among the couplings that the file calls edges.",
 )
 @click.option("--matrix", is_flag=True, help="Write the n x n matrix instead of a list of pairs.")
+@click.option("--top", metavar="K", type=int, help="Write the K strongest couplings instead of all.")
 @click.option("--fields", metavar="FILE", help="A .csv file to write the fields to, as well.")
 @click.option(
     "--encoding",
@@ -47,11 +54,13 @@ from ._reading import Reading, reading_options
 @series_option
 @runs_option
 @reading_options
+@batch_option
+@dask_option("read the files")
 @click.option("--seed", type=int, default=None, help="Seed of methods that draw random numbers.")
 @json_option
 @force_option
 def couplings(
-    data: str,
+    data: tuple[str, ...],
     output: str,
     method: str,
     prior: str,
@@ -59,20 +68,23 @@ def couplings(
     hidden: str,
     fdr: float,
     matrix: bool,
+    top: int | None,
     fields: str | None,
     encoding: str,
     series: bool,
     by: str | None,
     reading: Reading,
+    batch: int | None,
+    cluster: Cluster | None,
     seed: int | None,
     as_json: bool,
     force: bool,
 ) -> None:
     """Infer the couplings of all pairs of spins from DATA, and write them to a file.
 
-    Rows of DATA are samples, columns are spins, ±1, 0/1 or yes/no; the formats are those of 'bayesing fit'. The
-    format of the file follows from its ending. A .csv or .parquet file has a row for every pair: the numbers of the
-    two columns (from 0), their names, the coupling J, its standard error, the probability that it is there, and 1
+    Rows of DATA are samples, columns are spins, ±1, 0/1 or yes/no; DATA may be several files, as of 'bayesing fit'.
+    The format of the file follows from its ending. A .csv or .parquet file has a row for every pair: the numbers of
+    the two columns (from 0), their names, the coupling J, its standard error, the probability that it is there, and 1
     if it is an edge. A .graphml or .gexf file is the network of the edges, a .json file has nodes and all pairs,
     and an .npz file the whole fit, which BoltzmannMachine.load reads.
 
@@ -83,17 +95,17 @@ def couplings(
     from ..allowed import check_couplings
     from ..arguments import number
     from ..boltzmann_machine import BoltzmannMachine
-    from ..export import ENDINGS, Choices, Fit, check_choices, write, write_fields
+    from ..export import ENDINGS, Choices, Fit, check_choices, check_size, write, write_fields
     from ._errors import naming
     from ._json import couplings_as_json, dumps
     from ._options import n_hidden
     from ._output import check_output, echo
     from ._progress import Progress
-    from ._reading import read, read_runs
+    from ._reading import name_of, read_data
     from ._shown import shown_couplings
     from ._text import couplings_as_text
 
-    choices = Choices(number("--fdr", fdr, least=0, most=1), encoding, matrix)
+    choices = Choices(number("--fdr", fdr, least=0, most=1), encoding, matrix, top)
     check_choices(output, choices)
     check_output(output, ENDINGS, force, data)
     if fields is not None:
@@ -103,11 +115,12 @@ def couplings(
     units = n_hidden(hidden)
     check_couplings(method, prior, gamma, units)
     bm = BoltzmannMachine(method, prior, gamma, units, series, random_state=seed)
-    found = read(data, reading) if by is None else read_runs(data, by, reading)
+    found = read_data(data, reading, batch, by, series, cluster=cluster)
     N, n = found.statistics.N, found.statistics.n
+    check_size(output, choices, n)
     pairs = n * (n - 1) // 2
     with Progress(f"inferring {pairs} couplings from {N} samples") as progress:
-        with naming(data):
+        with naming(name_of(data)):
             bm.fit(found.statistics, progress=progress.advance)
         fit = Fit.of(bm)
         progress.begin(f"writing {output}")

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ._methods import batch_methods, strength_methods, strength_priors
+from ._methods import strength_methods, strength_priors
 from ._options import (
+    batch_option,
     check_jobs,
+    dask_option,
     data_argument,
     json_option,
     method_option,
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from ..calibration import Interval
     from ..inference import StrengthAnswer
     from ..statistics import SpinStatistics
-    from ._reading import Read
+    from ._cluster import Cluster
 
 
 @click.command(short_help="Infer J and H from a file of spins.")
@@ -33,17 +35,16 @@ if TYPE_CHECKING:
 @series_option
 @runs_option
 @reading_options
-@click.option(
-    "--batch", metavar="ROWS", type=int, help="Read so many samples at a time; for data beyond memory."
-)
+@batch_option
 @click.option("--interval", is_flag=True, help="Intervals and corrected estimates, by simulation.")
 @click.option("--level", type=float, default=0.9, show_default=True, help="Level of the intervals.")
 @click.option("--simulations", type=int, default=200, show_default=True, help="Data sets to simulate.")
 @click.option("--jobs", type=int, default=-1, help="Simulations at a time; all cores by default.")
+@dask_option("read the files and simulate")
 @click.option("--seed", type=int, default=None, help="Seed of methods that draw random numbers.")
 @json_option
 def fit(
-    data: str,
+    data: tuple[str, ...],
     method: str,
     prior: str,
     mean_coupling: bool,
@@ -55,12 +56,18 @@ def fit(
     level: float,
     simulations: int,
     jobs: int,
+    cluster: Cluster | None,
     seed: int | None,
     as_json: bool,
 ) -> None:
     """Infer J and H from DATA: rows are samples, columns are spins, ±1, 0/1 or yes/no.
 
-    DATA is an .npy, .npz, .csv, .tsv, .txt or .parquet file, or one of SPSS (.sav) or R (.rds, .rda). Text and .npy
+    DATA is one file, or several files of one table, or a pattern in quotes such as 'day*.csv', whose files are taken
+    in the order of their names, with numbers by their size. Columns and encodings must be the same in all files. They
+    are read in one pass. Where rows are too many to be kept, memory stays bounded, and methods that need rows are
+    given a random choice of them.
+
+    A file is an .npy, .npz, .csv, .tsv, .txt or .parquet file, or one of SPSS (.sav) or R (.rds, .rda). Text and .npy
     may be compressed (.gz, .bz2, .xz, .zst).
     """
     from ..allowed import check_strength
@@ -70,14 +77,15 @@ def fit(
     from ._json import dumps, estimate_as_json
     from ._output import echo
     from ._progress import Progress
+    from ._reading import name_of, read_data
     from ._shown import shown
     from ._text import estimate_as_text
 
     if interval:
         check_jobs(jobs)
     check_strength(method, Options(prior, mean_coupling))
-    read = _read(data, reading, method, batch, by, series)
-    with naming(data), Progress("inferring") as progress:
+    read = read_data(data, reading, batch, by, series, cluster=cluster)
+    with naming(name_of(data)), Progress("inferring") as progress:
         answer = infer_strength(read.statistics, method, prior, mean_coupling, seed, progress.advance, series)
     show(answer.warnings)
     found = None
@@ -88,28 +96,6 @@ def fit(
         click.echo(dumps(estimate_as_json(shown(answer), found) | how_read))
     else:
         echo(estimate_as_text(shown(answer), found, read.encoding))
-
-
-def _read(data: str, reading: Reading, method: str, batch: int | None, by: str | None, series: bool) -> Read:
-    """The file ``data``, in batches if asked to or if it is too large; all rows if their order matters."""
-    from ._reading import read, read_batches, read_runs
-
-    in_batches = method in batch_methods()
-    if batch is not None and (by is not None or series):
-        raise ValueError(
-            f"--batch keeps sums and products alone, and {'--series' if series else '--by'} needs all rows in their "
-            "order: leave out one of them."
-        )
-    if by is not None:
-        return read_runs(data, by, reading)
-    if batch is None:
-        return read(data, reading, batches=in_batches and not series)
-    if not in_batches:
-        raise ValueError(
-            f"--batch needs one of the methods {', '.join(batch_methods())}: found {method}, which needs all rows at "
-            "once. Choose another, or leave out --batch."
-        )
-    return read_batches(data, reading, batch)
 
 
 def _interval(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ._methods import AUTO, coupling_priors
 from ._options import (
+    batch_option,
     check_jobs,
+    dask_option,
     data_argument,
     force_option,
     hidden_option,
@@ -18,6 +20,9 @@ from ._options import (
     series_option,
 )
 from ._reading import Reading, reading_options
+
+if TYPE_CHECKING:
+    from ._cluster import Cluster
 
 
 @click.command(short_help="Write a report with numbers and pictures, one HTML file.")
@@ -36,12 +41,14 @@ from ._reading import Reading, reading_options
 @series_option
 @runs_option
 @reading_options
+@batch_option
 @click.option(
     "--simulations",
     type=int,
     help="Data sets to simulate for the intervals, 0 for none; by default as many as take seconds.",
 )
 @click.option("--jobs", type=int, default=-1, help="Processes; all cores by default.")
+@dask_option("read the files, simulate and draw")
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="Seed; the same one gives the same report."
 )
@@ -50,7 +57,7 @@ from ._reading import Reading, reading_options
 @click.pass_obj
 def report(
     typed: list[str] | None,
-    data: str,
+    data: tuple[str, ...],
     output: str,
     title: str | None,
     method: str,
@@ -60,8 +67,10 @@ def report(
     series: bool,
     by: str | None,
     reading: Reading,
+    batch: int | None,
     simulations: int | None,
     jobs: int,
+    cluster: Cluster | None,
     seed: int,
     as_json: bool,
     force: bool,
@@ -69,8 +78,8 @@ def report(
     """Write a report on DATA: the answer in words, numbers with intervals, pictures, and how they came about.
 
     It is one HTML file that needs no network, for screens of any size and for paper. Rows of DATA are samples,
-    columns are spins; the formats are those of 'bayesing fit'. What would take minutes is left out or reduced, and
-    the report says so.
+    columns are spins; DATA may be several files, as of 'bayesing fit'. What would take minutes is left out or
+    reduced, and the report says so.
     """
     import joblib
 
@@ -83,7 +92,7 @@ def report(
     from ._options import n_hidden
     from ._output import check_output, echo
     from ._progress import Progress
-    from ._reading import read, read_runs
+    from ._reading import name_of, read_data
     from ._shown import shown
 
     check_output(output, ".html", force, data)
@@ -91,11 +100,12 @@ def report(
     choices = Choices(
         method, prior, couplings_method, n_hidden(hidden), simulations, seed, series, Setting.in_shell
     )
-    command = shlex.join(["bayesing", *(typed or ["report", data])])
+    command = shlex.join(["bayesing", *(typed or ["report", *data])])
     with Progress("reading") as progress, joblib.parallel_config(n_jobs=jobs):
-        found = read(data, reading, aloud=False) if by is None else read_runs(data, by, reading, aloud=False)
-        source = Source(Path(data).name, found.statistics, found.notes)
-        with naming(data):
+        found = read_data(data, reading, batch, by, series, aloud=False, cluster=cluster)
+        name = name_of(data)
+        source = Source(name_of(data, folders=False), found.statistics, found.notes)
+        with naming(name):
             written = write_report(output, source, choices, title, command, force, progress)
     if as_json:
         click.echo(dumps(estimate_as_json(shown(written.eb.answer_), written.interval) | numbers(written)))

@@ -1,12 +1,6 @@
-r"""The search for couplings of largest pseudo-likelihood, whatever the prior.
+r"""The search for couplings of largest pseudo-likelihood by L-BFGS, for priors that are not quadratic.
 
-With :math:`f_i = b_i + \sum_j J_{ij} z_j`, :math:`z = s - d` around the means d of the data, symmetric J and
-:math:`b_i = h_i + \sum_j J_{ij} d_j \sim N(\beta_i, 1)` (:mod:`bayesing.conditionals`),
-
-.. math::
-
-    \sum_\mu \sum_i \ln P(s_i \mid \text{rest}) - \tfrac12 \sum_i (b_i - \beta_i)^2 , \qquad
-    \frac{\partial}{\partial J_{ij}} \sum \ln P = \sum_\mu [ (s_i - \tanh f_i) z_j + (s_j - \tanh f_j) z_i ] .
+Couplings may be bounded by 0 from below, which :mod:`bayesing.couplings._newton` cannot have.
 """
 
 from __future__ import annotations
@@ -17,9 +11,10 @@ from collections.abc import Callable
 import numpy as np
 import scipy
 
-from ..conditionals import middle_of_fields, total_and_slope
+from ..conditionals import middle_of_fields
 from ..ising import symmetric
-from ..types import Array, Spins
+from ..types import Array
+from ..weighted import WeightedRows
 
 #: A function of the variables, and its gradient.
 Objective = Callable[[Array], tuple[float, Array]]
@@ -33,24 +28,17 @@ def tolerance_of(N: int) -> float:
     return 1e-2 / math.sqrt(N)
 
 
-def objective(spins: Spins, penalty: float = 0.0) -> Objective:
+def objective(rows: WeightedRows, penalty: float = 0.0) -> Objective:
     """Minus the objective of a Gaussian prior per sample, and its gradient, of (J_ij for i < j, b_i)."""
-    s = spins.astype(np.float64)
-    N, n = s.shape
-    z, middle = s - s.mean(axis=0), middle_of_fields(s.sum(axis=0), N)
+    N, n, middle = rows.N, rows.n, middle_of_fields(rows.sums, rows.N)
     upper = np.triu_indices(n, 1)
     pairs = len(upper[0])
-    f, residual = np.empty_like(s), np.empty_like(s)
 
     def function(theta: Array) -> tuple[float, Array]:
         J, b = theta[:pairs], theta[pairs:]
-        np.matmul(z, symmetric(J, n), out=f)
-        np.add(f, b, out=f)
-        total = total_and_slope(s, f, residual)
+        total, products, sums = rows.slope(symmetric(J, n), b)
         value = -total + penalty / 2 * (J @ J) + (b - middle) @ (b - middle) / 2
-        product = z.T @ residual
-        product += product.T.copy()
-        gradient = np.concatenate([penalty * J - product[upper], b - middle - residual.sum(axis=0)])
+        gradient = np.concatenate([penalty * J - (products + products.T)[upper], b - middle - sums])
         return float(value) / N, gradient / N
 
     return function

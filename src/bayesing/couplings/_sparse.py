@@ -58,8 +58,10 @@ from ..mixture import MixturePosterior, best_normal, grid, learn_edges, learn_gr
 from ..statistics import SpinStatistics
 from ..threads import Run, workers
 from ..types import Array, Spins
+from ..weighted import WeightedRows
 from ._method import DenseCouplings, Strength, embed, field_errors, no_couplings
-from ._search import objective, search, tolerance_of
+from ._newton import Point, newton
+from ._search import tolerance_of
 
 if TYPE_CHECKING:
     from ..sampling._gibbs import Single
@@ -315,23 +317,14 @@ class _Rows:
         self.z = self.s - self.d
         self.single: Single = self.z.astype(np.float32)
         self.middle = middle_of_fields(self.s.sum(axis=0), self.N)
-        self.smooth = objective(spins)
+        self.rows = WeightedRows.of(spins)
 
     def mode(self, tau: Array, nu: Array, J: Array, b: Array) -> tuple[Array, Array]:
-        """Step 1, from couplings J and fields b; couplings are scaled so that all curvatures are alike."""
-        pairs, N = len(tau), self.N
-        scale = 1 / np.sqrt(1 + tau / N)
-
-        def function(x: Array) -> tuple[float, Array]:
-            J = x[:pairs] * scale
-            value, gradient = self.smooth(np.concatenate([J, x[pairs:]]))
-            # Twice the site beside all of the pseudo-likelihood.
-            value += float((tau * J - 2 * nu) @ J) / N
-            gradient[:pairs] = scale * (gradient[:pairs] + 2 * (tau * J - nu) / N)
-            return value, gradient
-
-        x, _ = search(function, np.concatenate([J / scale, b]), tolerance_of(N))
-        return x[:pairs] * scale, x[pairs:]
+        """Step 1, from couplings J and fields b: twice the site beside all of the pseudo-likelihood."""
+        upper, n = np.triu_indices(self.n, 1), self.n
+        x = Point(symmetric(J, n), b)
+        found, _ = newton(self.rows, symmetric(2 * tau, n), symmetric(2 * nu, n), x, tolerance_of(self.N))
+        return found.J[upper], found.b
 
     def fields(self, upper: Array, b: Array) -> Array:
         """Centred fields of largest pseudo-likelihood for these couplings, by Newton's method from b."""

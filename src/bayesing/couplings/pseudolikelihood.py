@@ -16,9 +16,10 @@ R is -2 ln P(J | gamma),
     \text{Gaussian: } R = \frac\lambda2 \sum_{i<j} J_{ij}^2, \quad \lambda = \frac{2n}{\gamma}, \qquad
     \text{Laplace: } R = \lambda \sum_{i<j} |J_{ij}|, \quad \lambda = 2 \sqrt{2n/\gamma} .
 
-It is a concave problem, solved by L-BFGS with two matrix products a step. For the Laplace prior :math:`J = J^+ - J^-`
-with both parts bounded by 0 from below, which makes R linear and zeros exact. The sparse prior is a sequence of
-Gaussian ones (:mod:`bayesing.couplings._sparse`). Either way it stops where the largest
+It is a concave problem, solved by Newton's method (:mod:`bayesing.couplings._newton`). For the Laplace prior
+:math:`J = J^+ - J^-` with both parts bounded by 0 from below, which makes R linear and zeros exact, and L-BFGS with
+two matrix products a step (:mod:`bayesing.couplings._search`). The sparse prior is a sequence of Gaussian ones
+(:mod:`bayesing.couplings._sparse`). Either way it stops where the largest
 (projected) slope per sample is below the tolerance, by default :math:`10^{-2}/\sqrt N`, a hundredth of what it
 varies by from one data set to another; with bounds, this is the condition on the subgradient.
 
@@ -50,14 +51,16 @@ import math
 
 import numpy as np
 
-from ..conditionals import curvature, fields_of, middle_of_fields
+from ..conditionals import fields_of, independent_fields
 from ..exceptions import NotConvergedWarning
 from ..ising import symmetric
 from ..priors import xi
 from ..statistics import SpinStatistics
 from ..threads import threads_for
-from ..types import Array, Spins
+from ..types import Array
+from ..weighted import WeightedRows
 from ._method import CouplingMethod, CouplingOptions, DenseCouplings, embed, field_errors, no_couplings
+from ._newton import Point, newton
 from ._search import objective, search, tolerance_of
 from ._sparse import sparse_couplings
 
@@ -86,11 +89,11 @@ def fit_couplings(
     """
     n, varying, kept = stats.n, stats.varying, stats.kept
     penalty = penalty_of(gamma, n, prior)
-    spins = kept.spins()
+    rows = WeightedRows.distinct(kept)
     couplings, h, slope = maximise(
-        spins, penalty, prior, None if start is None else start[np.ix_(varying, varying)], tolerance
+        rows, penalty, prior, None if start is None else start[np.ix_(varying, varying)], tolerance
     )
-    w = curvature(spins @ couplings + h).mean(axis=0)
+    w = rows.mean_curvatures(couplings, h)
     errors, of_fields = errors_of(kept, w, penalty_of(gamma, n))
     fields = fields_of(stats.sums, stats.N)
     fields[varying] = h
@@ -113,24 +116,22 @@ def fit_couplings(
 
 
 def maximise(
-    spins: Spins,
+    rows: WeightedRows,
     penalty: float,
     prior: str = "gaussian",
     start: Array | None = None,
     tolerance: float | None = None,
 ) -> tuple[Array, Array, float]:
     """Couplings, fields, and the largest (projected) slope per sample there."""
-    N, n = spins.shape
+    N, n = rows.N, rows.n
     tolerance = tolerance_of(N) if tolerance is None else tolerance
-    pairs = n * (n - 1) // 2
-    J = np.zeros(pairs) if start is None else start[np.triu_indices(n, 1)]
-    sums = spins.sum(axis=0, dtype=np.int64)
-    b = middle_of_fields(sums, N)
+    upper, b = np.triu_indices(n, 1), independent_fields(rows.sums, N)
     if prior == "gaussian":
-        theta, largest = search(objective(spins, penalty), np.concatenate([J, b]), tolerance)
-        couplings = symmetric(theta[:pairs], n)
-        return couplings, theta[pairs:] - couplings @ sums / N, largest
-    smooth, weight = objective(spins, 0.0), penalty / N
+        x = None if start is None else Point(symmetric(start[upper], n), b)
+        (couplings, b), largest = newton(rows, penalty, 0.0, x, tolerance)
+        return couplings, b - couplings @ rows.means, largest
+    pairs = len(upper[0])
+    smooth, weight = objective(rows), penalty / N
 
     def split(x: Array) -> tuple[float, Array]:
         value, gradient = smooth(np.concatenate([x[:pairs] - x[pairs : 2 * pairs], x[2 * pairs :]]))
@@ -138,10 +139,12 @@ def maximise(
         value += weight * float(x[: 2 * pairs].sum())
         return value, np.concatenate([J + weight, -J + weight, gradient[pairs:]])
 
-    x = np.concatenate([np.maximum(J, 0), np.maximum(-J, 0), b])
-    x, largest = search(split, x, tolerance, bounded=2 * pairs)
-    couplings = symmetric(x[:pairs] - x[pairs : 2 * pairs], n)
-    return couplings, x[2 * pairs :] - couplings @ sums / N, largest
+    J = np.zeros(pairs) if start is None else start[upper]
+    y, largest = search(
+        split, np.concatenate([np.maximum(J, 0), np.maximum(-J, 0), b]), tolerance, bounded=2 * pairs
+    )
+    couplings = symmetric(y[:pairs] - y[pairs : 2 * pairs], n)
+    return couplings, y[2 * pairs :] - couplings @ rows.means, largest
 
 
 def errors_of(stats: SpinStatistics, w: Array, penalty: float) -> tuple[Array, Array]:

@@ -72,4 +72,4 @@ def reproduce(
     if small:
         header.append("- values printed in the paper are compared at full scale only, without --quick")
     with writing(folder / "summary.md", force=True) as file:
-        file.write(markdown([(e, rows[e.name]) for e in covered], header).encode())
+        file.write(markdown([(e, rows[e.name]) for e in covered], header, small).encode())

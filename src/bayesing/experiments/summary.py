@@ -154,8 +154,11 @@ def exponents(experiment: Experiment, rows: list[Row]) -> list[tuple[str, str, f
     return found
 
 
-def markdown(results: list[tuple[Experiment, list[Row]]], header: list[str]) -> str:
-    """``summary.md``: what was run, all printed cells with z, and the exponents of Appendix C."""
+def markdown(results: list[tuple[Experiment, list[Row]]], header: list[str], small: bool = False) -> str:
+    """``summary.md``: what was run, all printed cells with z, and the exponents of Appendix C.
+
+    A ``small`` run has no printed cells: every point has a line, with J and H as simulated and as found.
+    """
     lines = ["# Reproduction of arXiv:1906.06002", "", *header, ""]
     for experiment, rows in results:
         agreements = compare(experiment, rows)
@@ -173,6 +176,15 @@ def markdown(results: list[tuple[Experiment, list[Row]]], header: list[str]) -> 
                 "| n | N | H | J | ours | paper | combined standard error | z | sd ours | sd paper | infinite | |",
                 "|---|---|---|---|---|---|---|---|---|---|---|---|",
                 *(_line(a) for a in agreements),
+                "",
+            ]
+        elif small and experiment.kind != "orders":
+            lines += [
+                f"## {experiment.title}",
+                "",
+                "| | n | N | H | J | J found | sd | H found | sd | repeats |",
+                "|---|---|---|---|---|---|---|---|---|---|",
+                *(_point(row) for row in rows),
                 "",
             ]
         if experiment.kind == "orders":
@@ -198,6 +210,12 @@ def markdown(results: list[tuple[Experiment, list[Row]]], header: list[str]) -> 
         for name, row in infinite
     ] or ["None."]
     return "\n".join(lines) + "\n"
+
+
+def _point(row: Row) -> str:
+    """J and H of one point, and means and standard deviations of their estimates."""
+    found = f"{row.J_mean:.3f} | {row.J_sd:.3f} | {row.H_mean:+.3f} | {row.H_sd:.3f}"
+    return f"| {row.panel} | {row.n} | {row.N} | {row.H:g} | {row.J:g} | {found} | {row.repeats - row.infinite} |"
 
 
 def _line(a: Agreement) -> str:

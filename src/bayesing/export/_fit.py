@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from .. import __version__
-from ..edges import FDR, Coupling, edges_of, in_encoding, limit_for, pairs_of
+from ..edges import FDR, Coupling, edges_of, in_encoding, limit_for, pairs_of, strongest_of
 from ..encodings import COUPLING, SPINS, check_encoding
 from ..fields import Field, listed_fields
 from ..inference import CouplingAnswer
@@ -20,11 +20,15 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Choices:
-    """How to write couplings: the share of false edges, numbers for ±1 or for 0/1, and all pairs or the matrix."""
+    """How to write couplings: the share of false edges, numbers for ±1 or for 0/1, and all pairs or the matrix.
+
+    With ``top``, so many of the strongest couplings are written, the first the strongest, in place of all.
+    """
 
     fdr: float = FDR
     encoding: str = SPINS
     matrix: bool = False
+    top: int | None = None
 
 
 class Over(Protocol):
@@ -57,16 +61,22 @@ class Fit:
         """Names of the spins, and then of the common causes."""
         return [*self.names, *cause_names(self.answer.n_hidden, self.names)]
 
-    @property
-    def n_pairs(self) -> int:
-        """The number of couplings, and of loadings of common causes."""
-        n = len(self.names)
-        return n * (n - 1) // 2 + n * self.answer.n_hidden
+    def n_couplings(self, choices: Choices) -> int:
+        """The number of couplings that are written."""
+        pairs = pairs_among(len(self.names))
+        return pairs if choices.top is None else min(choices.top, pairs)
+
+    def n_pairs(self, choices: Choices) -> int:
+        """The same with the loadings of common causes."""
+        return self.n_couplings(choices) + len(self.names) * self.answer.n_hidden
 
     def pairs(self, choices: Choices) -> Iterator[tuple[Coupling, bool]]:
-        """Every coupling and every loading, and whether it is an edge."""
         limit = limit_for(self.answer, choices.fdr)
-        for pair in in_encoding(pairs_of(self.answer, self.names), choices.encoding):
+        top = choices.top
+        found = (
+            pairs_of(self.answer, self.names) if top is None else strongest_of(self.answer, self.names, top)
+        )
+        for pair in in_encoding(found, choices.encoding):
             yield pair, pair.probability > limit
         loadings = list(loadings_of(self.answer, self.names))
         if loadings:
@@ -75,8 +85,10 @@ class Fit:
                 yield each, each.probability > limit
 
     def edges(self, choices: Choices) -> list[Coupling]:
-        """The couplings and loadings that are there."""
+        """The couplings and loadings that are there, or the strongest of these couplings."""
         found = edges_of(self.answer, self.names, choices.fdr)
+        if choices.top is not None:
+            found = sorted(found, key=lambda edge: -abs(edge.J))[: choices.top]
         loadings = list(loadings_of(self.answer, self.names))
         if loadings:
             limit = limit_for_loadings(loadings, choices.fdr)
@@ -107,6 +119,11 @@ class Fit:
             "fdr": choices.fdr,
             "check_passed": None if found.check is None else found.check.passed,
         }
+
+
+def pairs_among(n: int) -> int:
+    """The number of pairs i < j."""
+    return n * (n - 1) // 2
 
 
 def finite(value: float | None) -> float | None:

@@ -148,12 +148,12 @@ def write_json(file: IO[bytes], fit: Fit, choices: Choices, over: Over) -> str:
     nodes = zip(ids, _nodes(fit, choices), strict=True)
     put(",\n".join(record({"id": name} | node) for name, node in nodes) + '],\n"edges": [')
     comma = "\n"
-    for pair, flag in over(fit.pairs(choices), max(1, fit.n_pairs)):
+    for pair, flag in over(fit.pairs(choices), max(1, fit.n_pairs(choices))):
         ends = {"source": ids[pair.i], "target": ids[pair.j]}
         put(comma + record(ends | _edge(pair) | {"edge": bool(flag)}))
         comma = ",\n"
     put("]}\n")
-    return f"{len(ids)} nodes and {fit.n_pairs} pairs"
+    return f"{len(ids)} nodes and {fit.n_pairs(choices)} pairs"
 
 
 def _size(fit: Fit, edges: int) -> str:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,7 @@ _HIDDEN = {
 }
 
 Arrays = dict[str, NDArray[Any]]
+Made = TypeVar("Made")
 
 
 class Saved(NamedTuple):
@@ -85,7 +87,7 @@ def save(file: IO[bytes], fit: Fit) -> None:
         "names": np.array(fit.names, dtype=np.str_),
         "method": np.array(found.method.name),
         "version": np.array(__version__),
-        "about": np.array(json.dumps(_about(fit), default=_plain)),
+        "about": np.array(json.dumps(_about(fit), default=plain)),
     }
     np.savez_compressed(file, allow_pickle=False, **arrays)
 
@@ -97,43 +99,50 @@ def write_npz(file: IO[bytes], fit: Fit, choices: Choices, over: Over) -> str:
     return f"the whole fit, {n} spins" + (f" and {k} common cause{'s' * (k != 1)}" if k else "")
 
 
-def _about(fit: Fit) -> dict[str, Any]:
-    found, kept = fit.answer, fit.answer.couplings
-    seed = fit.parameters.get("random_state")
+def origin(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Versions, and what was asked for; a seed if it is a number."""
+    seed = parameters.get("random_state")
     return {
         "format": _FORMAT,
         "versions": {"bayesing": __version__, "numpy": np.__version__},
+        "parameters": parameters | {"random_state": seed if isinstance(seed, int) else None},
+    }
+
+
+def _about(fit: Fit) -> dict[str, Any]:
+    found, kept = fit.answer, fit.answer.couplings
+    return origin(fit.parameters) | {
         "method": found.method.name,
         "reason": found.reason,
         "prior": found.prior,
         "n_samples": found.n_samples,
         "penalty": kept.penalty,
         "strength": found.strength,
-        "parameters": fit.parameters | {"random_state": seed if isinstance(seed, int) else None},
         "names": fit.names if fit.named else None,
         "check": None if found.check is None else asdict(found.check),
         "certificate": None if found.certificate is None else asdict(found.certificate),
         "gains": found.gains,
         "worth": found.worth,
-        "warnings": [_worded(each) for each in kept.warnings],
-        "said": [_worded(each) for each in found.said],
+        "warnings": [worded(each) for each in kept.warnings],
+        "said": [worded(each) for each in found.said],
     }
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Numbers of NumPy as Python's."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise InputError(f"cannot keep {value!r} of type {type(value).__name__} in a file.")
 
 
-def _worded(warning: Warning) -> list[Any]:
+def worded(warning: Warning) -> list[Any]:
     """A warning as its class and its parts, in which a setting is a pair."""
     parts = [list(part) if isinstance(part, Setting) else str(part) for part in warning.args]
     return [type(warning).__name__, parts]
 
 
-def _warning(written: list[Any]) -> Warning:
+def warning_of(written: list[Any]) -> BayesingWarning:
+    """The warning again."""
     name, parts = written
     kind = getattr(exceptions, str(name), BayesingWarning)
     if not (isinstance(kind, type) and issubclass(kind, BayesingWarning)):
@@ -143,11 +152,23 @@ def _warning(written: list[Any]) -> Warning:
 
 def load(path: str | os.PathLike[str]) -> Saved:
     """Read what :func:`save` wrote; an InputError says what is wrong with a file."""
+    return opened(
+        path,
+        {"couplings", "fields"},
+        "a fit that was saved",
+        lambda arrays, about: Saved(_answer(arrays, about), about["names"], about["parameters"]),
+    )
+
+
+def opened(
+    path: str | os.PathLike[str], needed: set[str], what: str, make: Callable[[Arrays, dict[str, Any]], Made]
+) -> Made:
+    """What ``make`` has from the arrays and the JSON of a file; an InputError if it is not ``what`` it should be."""
     try:
         arrays = load_arrays(Path(path))
-        if not isinstance(arrays, dict) or not {"couplings", "fields", "about"} <= set(arrays):
+        if not isinstance(arrays, dict) or not needed | {"about"} <= set(arrays):
             found = ", ".join(arrays) if isinstance(arrays, dict) else "one array without a name"
-            raise InputError(f"expected a fit that was saved, found {found or 'nothing'}.")
+            raise InputError(f"expected {what}, found {found or 'nothing'}.")
         try:
             about = json.loads(str(arrays["about"]))
             if about["format"] > _FORMAT:
@@ -155,13 +176,11 @@ def load(path: str | os.PathLike[str]) -> Saved:
                     "expected a fit that this version can read, found one of version "
                     f"{about['versions']['bayesing']}. Install it: pip install --upgrade bayesing."
                 )
-            return Saved(_answer(arrays, about), about["names"], about["parameters"])
+            return make(arrays, about)
         except (KeyError, TypeError, ValueError, IndexError) as error:
             if isinstance(error, InputError):
                 raise
-            raise InputError(
-                f"expected a fit that was saved, found one that is damaged ({error})."
-            ) from error
+            raise InputError(f"expected {what}, found one that is damaged ({error}).") from error
     except InputError as error:
         raise error.at(os.fspath(path)) from error
 
@@ -176,7 +195,7 @@ def _answer(arrays: Arrays, about: dict[str, Any]) -> CouplingAnswer:
         "errors": arrays.get("errors_given_gamma", arrays["coupling_errors"]),
         "fields": arrays["fields"],
         "penalty": about["penalty"],
-        "warnings": tuple(_warning(each) for each in about["warnings"]),
+        "warnings": tuple(warning_of(each) for each in about["warnings"]),
         "field_errors": narrow * arrays["field_errors"] if "field_errors" in arrays else None,
         "strength": strength,
     }
@@ -203,7 +222,7 @@ def _answer(arrays: Arrays, about: dict[str, Any]) -> CouplingAnswer:
         about["n_samples"],
         arrays.get("base"),
         None if about["check"] is None else Check(**about["check"]),
-        tuple(_warning(each) for each in about["said"]),
+        tuple(warning_of(each) for each in about["said"]),
         about["worth"],
         tuple(Difference(*gain) for gain in about["gains"]),
     )

@@ -7,6 +7,7 @@ import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,6 +20,9 @@ from ..texts import protected, unprotected
 from ._fit import Choices, Fit, Over
 
 _COLUMNS = (*Coupling._fields, "edge")
+_ROW_GROUP = 2**18  # rows of a .parquet file that are in memory at a time: some hundred megabytes as objects
+
+Columns = dict[str, Sequence[Any]]
 
 
 class SafeWriter:
@@ -55,7 +59,7 @@ def write_csv(file: IO[bytes], fit: Fit, choices: Choices, over: Over) -> str:
         else:
             table.writerow(_COLUMNS)
             table.writerows(
-                (*pair, int(flag)) for pair, flag in over(fit.pairs(choices), max(1, fit.n_pairs))
+                (*pair, int(flag)) for pair, flag in over(fit.pairs(choices), max(1, fit.n_pairs(choices)))
             )
     return _size(fit, choices)
 
@@ -73,43 +77,58 @@ def write_fields(
 
 
 def write_parquet(file: IO[bytes], fit: Fit, choices: Choices, over: Over) -> str:
-    """The same table in columns."""
-    columns: dict[str, Sequence[Any]]
+    """The same table in columns, some rows at a time."""
     if choices.matrix:
         whole = fit.matrix(choices)
         if len(set(fit.labels)) < len(whole):
             raise InputError(
                 "a matrix in a .parquet file needs columns with different names. Write a .csv file."
             )
-        columns = dict(zip(fit.labels, whole.T, strict=True))
+        _write_columns(file, iter([dict(zip(fit.labels, whole.T, strict=True))]))
     else:
-        rows = [(*pair, bool(flag)) for pair, flag in over(fit.pairs(choices), max(1, fit.n_pairs))]
-        columns = dict(zip(_COLUMNS, zip(*rows, strict=True), strict=True))
+        pairs = over(fit.pairs(choices), max(1, fit.n_pairs(choices)))
+        _write_columns(file, _groups((*pair, bool(flag)) for pair, flag in pairs))
+    return _size(fit, choices)
+
+
+def _groups(rows: Iterable[tuple[Any, ...]]) -> Iterator[Columns]:
+    """Columns of some rows at a time; of none at the end, if there are none at all."""
+    rows, first = iter(rows), True
+    while (group := list(islice(rows, _ROW_GROUP))) or first:
+        columns = zip(*group, strict=True) if group else [() for _ in _COLUMNS]
+        yield dict(zip(_COLUMNS, columns, strict=True))
+        first = False
+
+
+def _write_columns(file: IO[bytes], groups: Iterator[Columns]) -> None:
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        _by_polars(file, columns)
-    else:
-        pyarrow.parquet.write_table(pyarrow.table({k: pyarrow.array(v) for k, v in columns.items()}), file)
-    return _size(fit, choices)
+        _by_polars(file, groups)
+        return
+    first = pyarrow.table({k: pyarrow.array(v) for k, v in next(groups).items()})
+    with pyarrow.parquet.ParquetWriter(file, first.schema) as writer:
+        writer.write_table(first)
+        for group in groups:
+            writer.write_table(pyarrow.table({k: pyarrow.array(v) for k, v in group.items()}))
 
 
-def _by_polars(file: IO[bytes], columns: dict[str, Sequence[Any]]) -> None:
+def _by_polars(file: IO[bytes], groups: Iterator[Columns]) -> None:
     try:
         import polars
     except ImportError as error:
         raise InputError(
             "a .parquet file needs the package pyarrow or polars: pip install 'bayesing[data]'."
         ) from error
-    polars.DataFrame(columns).write_parquet(file)
+    polars.concat([polars.DataFrame(group) for group in groups]).write_parquet(file)
 
 
 def _size(fit: Fit, choices: Choices) -> str:
     n, k = len(fit.names), fit.answer.n_hidden
     if choices.matrix:
         return f"a {n + k} x {n + k} matrix"
-    return f"{n * (n - 1) // 2} couplings" + (f" and {n * k} loadings" if k else "")
+    return f"{fit.n_couplings(choices)} couplings" + (f" and {n * k} loadings" if k else "")
 
 
 def read_couplings(path: str | os.PathLike[str]) -> list[tuple[Coupling, bool]]:

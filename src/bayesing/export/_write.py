@@ -7,12 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-from ..arguments import number
+from ..arguments import count, number
 from ..encodings import SPINS, check_encoding
 from ..exceptions import InputError, Setting
 from ..files import writing
+from ..inference import MOST_DENSE
 from ..texts import did_you_mean
-from ._fit import Choices, Fit, Over, quietly
+from ._fit import Choices, Fit, Over, pairs_among, quietly
 from ._graph import write_gexf, write_graphml, write_json
 from ._saved import write_npz
 from ._table import write_csv, write_parquet
@@ -28,6 +29,7 @@ _WRITERS: dict[str, Writer] = {
     ".parquet": write_parquet,
 }
 _TABLES = (".csv", ".parquet")
+MOST_PAIRS = 10**7  # in a file of text, which has about a gigabyte then
 
 #: Endings of the files that couplings can be written to.
 ENDINGS = tuple(_WRITERS)
@@ -49,7 +51,28 @@ def check_choices(path: str | os.PathLike[str], choices: Choices) -> str:
         raise InputError(
             Setting("matrix"), f" goes with a file that ends in {' or '.join(_TABLES)}, found {ending}."
         ).at(path)
+    if choices.top is not None:
+        count("top", choices.top, 1)
+        if choices.matrix or ending == ".npz":
+            what = "a matrix" if choices.matrix else "an .npz file"
+            raise InputError(Setting("top", choices.top), f" goes with a list of pairs, not with {what}.").at(
+                path
+            )
     return ending
+
+
+def check_size(path: str | os.PathLike[str], choices: Choices, n: int) -> None:
+    """Raise an InputError if the couplings of n spins would silently fill a disk."""
+    pairs, ending = pairs_among(n), Path(path).suffix.lower()
+    compact = (ending == ".parquet" and not choices.matrix) or (ending == ".npz" and n <= MOST_DENSE)
+    if pairs <= MOST_PAIRS or choices.top is not None or compact:
+        return
+    raise InputError(
+        f"expected at most {MOST_PAIRS:,} pairs in such a file, found {pairs:,}, of {n:,} spins: gigabytes. Write "
+        "the strongest of them with ",
+        Setting("top", 100_000),
+        ", or all to a .parquet file.",
+    ).at(path)
 
 
 def write(

@@ -14,6 +14,7 @@ from ._open import naming
 from ._read import read_rows
 from ._record import SpinData
 from ._selection import numbers_of
+from ._several import Source
 from ._table import Table
 
 _NO_GROUP = frozenset(["", "na", "n/a", "#n/a", "nan"])  # but not none, which may be a treatment
@@ -26,36 +27,54 @@ class Groups(NamedTuple):
     notes: tuple[str, ...]
 
 
-def read_groups(table: Table, by: str, missing: str = KEEP, drop_columns: Sequence[str | int] = ()) -> Groups:
-    """Read a file with a column ``by`` that names the group of each sample, and is no spin.
+def read_groups(
+    source: Source, by: str, missing: str = KEEP, drop_columns: Sequence[str | int] = ()
+) -> Groups:
+    """Read a file, or several, with a column ``by`` that names the group of each sample, and is no spin.
 
     The column is given by its name, or by its number from 1. Groups are in the order of numbers, or of the alphabet.
-    Rows without a group are left out. Other arguments are those of :func:`read_spins`.
+    Rows without a group are left out. Rows of a group in different files are different runs. Other arguments are
+    those of :func:`read_spins`.
     """
-    with naming(table.path):
-        columns = numbers_of(table, by, "that names the groups")
-        if len(columns) > 1:
-            raise InputError(
-                f"expected one column named {by!r}, found {len(columns)}. Give its number from 1."
-            )
-        found, kept = read_rows(table, missing, (*drop_columns, by))
-        cells = [cell for chunk in table.chunks() for cell in chunk.column(columns[0])]
+    tables = (source,) if isinstance(source, Table) else source.each
+    columns = [_group_column(table, by) for table in tables]
+    found, kept = read_rows(source, missing, (*drop_columns, by))
+    cells: list[Any] = []
+    ends = []
+    for table, j in zip(tables, columns, strict=True):
+        with naming(table.path):
+            cells += [cell for chunk in table.chunks() for cell in chunk.column(j)]
+        ends.append(len(cells))
     labels = np.array([label_of(cell) for cell in cells], dtype=object)
+    files = np.repeat(np.arange(len(tables)), np.diff(ends, prepend=0))
     if kept is not None:
+        files = files[kept]
         labels = labels[kept]
     notes = found.notes
     without = int(np.count_nonzero(labels == ""))
     if without:
         notes += (
-            f"{without} of {len(labels)} rows have no group in {table.column(columns[0])} and are left out.",
+            f"{without} of {len(labels)} rows have no group in {tables[0].column(columns[0])} and are left out.",
         )
     order = sorted(set(labels.tolist()) - {""}, key=_order)
     groups = {}
     for label in order:
         chosen = np.flatnonzero(labels == label)
         gaps = None if found.absent is None else any_gaps(found.absent[chosen])
-        groups[label] = SpinData(found.rows[chosen], found.names, found.encoding, (), gaps)
+        lengths = np.unique(files[chosen], return_counts=True)[1].tolist() if len(tables) > 1 else None
+        runs = lengths and tuple(lengths)
+        groups[label] = SpinData(found.rows[chosen], found.names, found.encoding, (), gaps, runs)
     return Groups(groups, notes)
+
+
+def _group_column(table: Table, by: str) -> int:
+    with naming(table.path):
+        columns = numbers_of(table, by, "that names the groups")
+        if len(columns) > 1:
+            raise InputError(
+                f"expected one column named {by!r}, found {len(columns)}. Give its number from 1."
+            )
+        return columns[0]
 
 
 def label_of(cell: Any) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ._open import open_table
+from ..packed import bytes_of_row
+from ._paths import Paths
+from ._several import Source, Tables, open_tables
 from ._table import Table
 
 _COPIES = 2  # of the bits: those of the samples, and those of the spins or of the columns that are kept
@@ -16,18 +18,18 @@ _FLOAT_BYTES = 8  # of an entry of a matrix in float64
 _FLOAT_MATRICES = 4  # of the size of the Gram matrix: itself, its eigenvectors, and room to work
 
 
-def memory_of(source: str | os.PathLike[str] | Table, array: str | None = None) -> int:
-    """Bytes that it takes to read and fit a file at once; an estimate where the number of rows is not known.
+def memory_of(source: Paths | Source, array: str | None = None) -> int:
+    """Bytes that it takes to read and fit files at once; an estimate where the number of rows is not known.
 
-    ``source`` is a file, or a table that :func:`open_table` has looked at, for which no file is opened again.
+    ``source`` is a file or several, or what :func:`open_tables` has looked at, for which no file is opened again.
     """
-    table = source if isinstance(source, Table) else open_table(source, array)
+    table = source if isinstance(source, Table | Tables) else open_tables(source, array)
     return memory_needed(table.n_rows, table.width)
 
 
 def memory_needed(N: int, n: int) -> int:
     """Bytes that reading and fitting N samples of n spins takes: bits, some unpacked, and the smaller Gram matrix."""
-    bits = N * 8 * -(-n // 64)
+    bits = N * bytes_of_row(n)
     unpacked = _UNPACKED_BYTES * min(N * n, _UNPACKED_CELLS)
     entries = min(N, n) ** 2
     return _COPIES * bits + unpacked + (_GRAM_BYTES + _FLOAT_MATRICES * _FLOAT_BYTES) * entries

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -76,6 +77,22 @@ class Tally:
             self.never[:] = False
         return self
 
+    @classmethod
+    def of_all(cls, parts: Sequence[Tally]) -> Tally:
+        """Of several parts of a table, one after the other."""
+        whole = cls(parts[0].n)
+        for part in parts:
+            if whole.first is None and part.first is not None:
+                whole.first = whole.N + part.first[0], part.first[1]
+            whole.N += part.N
+            whole.cells += part.cells
+            whole.samples += part.samples
+            whole.blank += part.blank
+            whole.columns |= part.columns
+            whole.partly |= part.partly
+            whole.never &= part.never
+        return whole
+
     def _over_rows(self, function: np.ufunc, absent: PackedSpins) -> Flags:
         words = PackedSpins(function.reduce(absent.words, axis=0)[None], self.n)
         return np.asarray(words.unpack()[0] > 0)
@@ -115,7 +132,7 @@ def _error(tally: Tally, selection: Selection, encoding: Encoding) -> MissingCel
     zeros = " (0 beside -1 and 1 stands for missing)" if encoding.zero_is_missing else ""
     return MissingCellsError(
         f"found {_count(tally.cells, 'missing cell')}{zeros}, in {tally.samples} of {tally.N} samples (rows) and "
-        f"{tally.spins} of {tally.n} spins (columns), the first at {selection.table.place(row, column)}. Choose ",
+        f"{tally.spins} of {tally.n} spins (columns), the first at {selection.place(row, column)}. Choose ",
         _KEEP,
         ", which keeps all samples and spins, or ",
         _DROP_SAMPLES,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from ._table import CHUNK, FIRST_ROWS, INSTALL, Chunk, Table
 
 _CELL_BYTES = 16  # of a number, at most
 _MOST_BYTES = 2**28  # of a row group, beyond those of numbers: all of them may be in memory
+_CHUNKS = 8  # that are read at a time: for each column some work is the same for any number of rows
 _LONGEST_CELL = 2**10  # characters that are looked at, of which a value has a few
 
 
@@ -71,16 +73,30 @@ def _arrow_chunks(path: Path, texts: list[str], width: int) -> Iterator[Chunk]:
 
     # Dictionaries stay what they are: a long text that occurs often is in memory once.
     with pyarrow.parquet.ParquetFile(path, pre_buffer=False, read_dictionary=texts) as file:
-        batches = file.iter_batches(max(1, CHUNK // max(1, width)), use_threads=False)
+        step = max(1, CHUNK // max(1, width))
+        batches = file.iter_batches(_CHUNKS * step, use_threads=False)
+        for batch in _ahead(batches):
+            with _parquet_errors():
+                columns = np.empty((width, batch.num_rows), np.int8)
+                for j, column in enumerate(batch.columns):
+                    columns[j] = _arrow_codes(column)
+            for start in range(0, batch.num_rows, step):
+                rows = batch.slice(start, step)
+                codes = np.ascontiguousarray(columns[:, start : start + step].T)
+                yield Chunk(codes, partial(_arrow_column, rows))
+
+
+def _ahead(batches: Iterator[Any]) -> Iterator[Any]:
+    """The same, the next one decoded on another core while this one is looked at."""
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, batches, None)
         while True:
             with _parquet_errors():
-                batch = next(batches, None)
-                if batch is None:
-                    return
-                codes = np.empty((batch.num_rows, width), np.int8)
-                for j, column in enumerate(batch.columns):
-                    codes[:, j] = _arrow_codes(column)
-            yield Chunk(codes, partial(_arrow_column, batch))
+                batch = coming.result()
+            if batch is None:
+                return
+            coming = pool.submit(next, batches, None)
+            yield batch
 
 
 def _arrow_column(batch: Any, j: int) -> list[Any]:

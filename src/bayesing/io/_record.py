@@ -25,7 +25,8 @@ class SpinData:
     ``rows`` are the spins as bits, 64 to a word, and ``spins`` are the same as an array. ``names`` are those of the
     columns, if there are any. ``encoding`` says how the spins were written: "±1", "0/1", "yes/no", ..., or several
     of them. ``notes`` are sentences on what was left out or taken for granted. ``absent`` has bits 1 where a cell is
-    missing, and is None if no cell is.
+    missing, and is None if no cell is. ``lengths`` are the numbers of rows of each file, if there were several: a
+    run of successive rows each.
     """
 
     rows: PackedSpins
@@ -33,6 +34,7 @@ class SpinData:
     encoding: str = "±1"
     notes: tuple[str, ...] = ()
     absent: PackedSpins | None = None
+    lengths: tuple[int, ...] | None = None
 
     @classmethod
     def of(

@@ -33,6 +33,10 @@ class Selection:
         """Names of the columns that are kept."""
         return tuple(self.table.names[j] for j in self.kept) if self.table.names else None
 
+    def place(self, row: int, column: int) -> str:
+        """Where a cell is, in words."""
+        return self.table.place(row, column)
+
     def chunks(self) -> Iterator[tuple[Bits, CodeFlags]]:
         """The columns that are kept, some rows at a time, and which codes occur in each."""
         row = 0

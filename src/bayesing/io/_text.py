@@ -2,14 +2,16 @@ r"""Tables of text: .csv, .tsv, .txt and .dat.
 
 The layout is told from the first lines (:mod:`._layout`). After that the text goes by in blocks of whole lines.
 Cells of up to 8 bytes are compared as one integer each, so that the work for a block is a few passes of NumPy over
-it, with as many comparisons as there are ways to write a value. A block with anything else in it (longer cells,
-comments, blank lines, quotes around delimiters) is taken line by line. Both give the same.
+it, with as many comparisons as there are ways to write a value. In large files, blocks of 0, 1 and -1 are left to a
+compiled function (:mod:`._scan`). A block with anything else in it (longer cells,
+comments, blank lines, quotes around delimiters) is taken line by line. All give the same.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from ._layout import Layout, cells_of, decode, is_content, layout_of
 from ._lines import whole_lines
 from ._table import CHUNK, Chunk, Table, opened
 
+_FOR_COMPILER = 2**25  # bytes of a file, from which loading a compiled function takes less time than it saves
 _QUOTED = re.compile(' *"[^"]*" *')  # all of a cell between two quotes
 
 
@@ -38,17 +41,29 @@ def text_table(path: Path, compression: str, default: str) -> Table:
 def _chunks(path: Path, compression: str, layout: Layout) -> Iterator[Chunk]:
     texts = TextCodes()
     row, skip = 0, layout.skip
+    scan = _scanner(path)
     with opened(path, compression) as (file, _):
         for block in whole_lines(file, CHUNK):
             block, skip = block[skip:], max(skip - len(block), 0)
             if not block:
                 continue
-            codes = _fast(block, layout, texts)
+            codes = scan(block, layout.delimiter, layout.width) if scan else None
+            if codes is None:
+                codes = _fast(block, layout, texts)
             if codes is None:
                 codes = _slow(block, layout, texts, row)
             if len(codes):
                 yield Chunk(codes, partial(_column, block, layout, row))
             row += len(codes)
+
+
+def _scanner(path: Path) -> Callable[[bytes, str, int], Codes | None] | None:
+    """A compiled function for the commonest cells, where it is worth loading."""
+    if path.stat().st_size < _FOR_COMPILER and "numba" not in sys.modules:
+        return None
+    from ._scan import scan
+
+    return scan
 
 
 def _fast(block: bytes, layout: Layout, texts: TextCodes) -> Codes | None:

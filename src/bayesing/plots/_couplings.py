@@ -25,7 +25,9 @@ _MOST_PIXELS = 600  # a side: more are not told apart in a picture of 6 inches
 _PERCENTILE = 98.0  # of absolute couplings, where colours end: one strong pair does not fade the others
 _LINE_HEIGHT = 1.25  # of a line of text, in units of the font's size
 _FONT = 7.0  # points, of the names
-_LONGEST_NAME = 16  # letters: two inches of this font
+_LONGEST_NAME = 16  # letters: an inch of this font
+_LONG_NAME = 30  # letters, beside the rows of a matrix that is wide
+_WIDE = 300.0  # points, of such a matrix
 
 
 def coupling_matrix(
@@ -115,7 +117,8 @@ def _write_names(ax: Axes, names: list[str], max_names: int) -> None:
     every = max(1, math.ceil(_LINE_HEIGHT * _FONT / room), math.ceil(n / max(max_names, 1)))
     ticks = range(every // 2, n, every)
     labels = [name_of(names[i], _LONGEST_NAME) for i in ticks]
-    ax.set_yticks(ticks, labels, fontsize=_FONT)
+    longest = _LONG_NAME if min(size_in_points(ax)) >= _WIDE else _LONGEST_NAME
+    ax.set_yticks(ticks, [name_of(names[i], longest) for i in ticks], fontsize=_FONT)
     ax.set_xticks(ticks if every == 1 else [], labels if every == 1 else [], fontsize=_FONT, rotation=90)
     ax.tick_params(length=2 if every > 1 else 0)
     ax.set_xlabel("spins, clustered" + (f" (1 name in {every})" if every > 1 else ""))

@@ -29,13 +29,19 @@ _EVEN = 0.5  # share of a place that is its rank among others: no part of the pi
 _FILLED, _ROOM = 0.45, 1.6  # boxes grow until they fill so much of the picture, or so many times as wide
 _GAP = 3.0  # points between a spin and its name
 _POINT = 3.0  # points: radius around a spin that no other line should cross
-_ON_LINE = 24  # places on a line at which it is looked for names
+_ON_LINE = 13  # places on a line, between which it is straight
+_STILL = 1e-9  # points: a step that is none, and not divided by
 _BENDS = tuple(sign * k / 20 for k in range(10) for sign in (1, -1))  # in units of the line's length
 _ROUNDS = 3  # of choosing where names stand: each choice depends on others
 _TURNS = 4  # of choosing names and bends in turn
 _SHRUNK = 1.0  # points by which a line may touch the box of a name
-_SIDES = np.array([(0, 1), (0, -1), (1, 0), (-1, 0), (0.8, 1), (-0.8, 1), (0.8, -1), (-0.8, -1)])
-_EASY = np.array([0, 0.1, 0.6, 0.6, 0.8, 0.8, 0.9, 0.9])  # above is where a name is looked for
+_SIDES = np.array(
+    [(0, 1), (0, -1), (1, 0), (-1, 0), (0.8, 1), (-0.8, 1), (0.8, -1), (-0.8, -1)]
+    + [(x, y) for x in (1, -1) for y in (0.6, -0.6)]
+)
+_EASY = np.array(
+    [0, 0.1, 0.6, 0.6, 0.8, 0.8, 0.9, 0.9, 1.0, 1.0, 1.1, 1.1]
+)  # above is where a name is looked for
 _PER_NAME, _PER_POINT, _PER_OVERLAP, _PER_BEND = (
     3.0,
     6.0,
@@ -186,7 +192,17 @@ def controls(a: Array, b: Array, bends: Array) -> Array:
 
 
 def _met(path: Array, centres: Array, sizes: Array) -> Flags:
-    """Which boxes a path goes through (paths, boxes)."""
+    """Which boxes a path goes through (paths, boxes).
+
+    A path is made of straight pieces, and a piece meets a box if it is between its left and right side, and between
+    its lower and upper side, at the same time: places on a path alone would miss names that are flat.
+    """
     half = np.maximum(sizes / 2 - _SHRUNK, 0.5)
-    across, down = (np.abs(path[:, :, None, k] - centres[:, k]) < half[:, k] for k in (0, 1))
-    return np.asarray((across & down).any(axis=1))
+    enters, leaves = np.zeros(()), np.ones(())  # as shares of the way along a piece
+    for k in (0, 1):
+        start, step = path[:, :-1, k, None], np.diff(path[:, :, k], axis=1)[:, :, None]
+        step = np.where(np.abs(step) < _STILL, _STILL, step)
+        one, other = ((centres[:, k] + side * half[:, k] - start) / step for side in (-1, 1))
+        enters = np.maximum(enters, np.minimum(one, other))
+        leaves = np.minimum(leaves, np.maximum(one, other))
+    return np.asarray((enters < leaves).any(axis=1))

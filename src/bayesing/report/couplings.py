@@ -118,7 +118,8 @@ def _inferred(machine: BoltzmannMachine, reason: str, data: SpinStatistics) -> I
     strongest, edges = machine.strongest(STRONGEST), machine.edges()
     causes = causes_of(machine.answer_, machine.names(), data)
     others = tuple(_others(machine, len(edges))) if edges else tuple(strongest)
-    return InferredCouplings(machine, reason, data.N, tuple(strongest), tuple(edges), causes, others)
+    rows = machine.answer_.n_samples  # where not all were kept, those that were drawn
+    return InferredCouplings(machine, reason, rows, tuple(strongest), tuple(edges), causes, others)
 
 
 def _others(machine: BoltzmannMachine, edges: int) -> list[Coupling]:
@@ -132,6 +133,8 @@ def _others(machine: BoltzmannMachine, edges: int) -> list[Coupling]:
 
 def _chosen_rows(data: SpinStatistics, rows: int, choices: Choices) -> SpinStatistics:
     """A random choice of rows, in their order; of a series, rows that are equally far apart."""
+    data = data.sampled or data
+    rows = min(rows, data.N)
     if choices.series:
         return data.take(slice(None, None, -(-data.N // rows)))
     chosen = np.random.default_rng(choices.seed).choice(data.N, rows, replace=False)

@@ -44,7 +44,8 @@ class Gaps:
 
 
 def gaps_of(data: SpinStatistics) -> Gaps | None:
-    """What is missing; None where the data are complete."""
+    """What is missing, in rows that were drawn if not all were kept; None where the data are complete."""
+    data = data.sampled or data
     if not data.missing or data.absent is None:
         return None
     missing = data.N - data.counts

@@ -47,6 +47,7 @@ def held_out_of(
 
     There is time to fit ``most`` rows with a method that searches. Models near the spin glass are ``hard`` to sample.
     """
+    data = data.sampled or data  # where not all rows were kept
     N, n = data.N, data.n
     if couplings is None or N < _LEAST_ROWS:
         return None, (

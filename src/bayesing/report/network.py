@@ -73,8 +73,9 @@ def network_picture(found: InferredCouplings | None, names: tuple[str, ...]) -> 
     loadings = tuple(c for c in wide.lines if c.j in wide.causes)
     caption = (
         f"{_most(found, len(wide.edges))}. Lines are as wide as couplings are strong; the widest is "
-        f"{number(abs(wide.lines[0].J), 2)}. Variables of one group stand together: all edges pull, also those that "
-        "are not drawn."
+        f"{number(abs(wide.lines[0].J), 2)}."
+        + " Variables of one group stand together: all edges pull, also those that are not drawn."
+        * bool(found.edges)
         + (" Dashed lines may be 0, or of the other sign." * (not found.edges and not found.causes))
         + " Squares are common causes, with lines to the variables that they load on most." * bool(loadings)
     )

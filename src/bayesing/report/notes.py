@@ -19,6 +19,7 @@ from ..exceptions import (
     NotEquilibratedWarning,
     NotSparseWarning,
     SaturationWarning,
+    SomeRowsWarning,
     UnseenStatesWarning,
 )
 from ..io import AT_RANDOM, on_constant_spins
@@ -44,6 +45,7 @@ _TITLES: dict[type[Warning], str] = {
     UnseenStatesWarning: "The model has states that the data never show",
     NotEquilibratedWarning: "Not at equilibrium",
     SaturationWarning: "At the edge of the spin glass",
+    SomeRowsWarning: "A random choice of rows",
 }
 
 

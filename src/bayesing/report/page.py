@@ -107,7 +107,7 @@ def _values(a: Analysis, pictures: Sequence[Picture], title: str, provenance: Pr
         "edges": tables.edges(a),
         "about_causes": sentences.causes(a),
         "causes": tables.causes(a),
-        "about_couplings": sentences.COUPLINGS if a.couplings else "",
+        "about_couplings": sentences.COUPLINGS if a.couplings and a.couplings.any else "",
         "about_variables": sentences.variables(a),
         "variables": tables.variables(a),
         "prediction": sentences.prediction(a),

@@ -81,7 +81,8 @@ def _edges_fact(a: Analysis) -> Fact:
     if found is None:
         return Fact("Edges", "not inferred")
     pairs = counted(a.n * (a.n - 1) // 2, "pair")
-    false = f", about {found.false:.0f} false" if found.edges else ""
+    wrong = "false" if found.is_sparse else "of the other sign"
+    false = f", about {found.false:.0f} {wrong}" if found.edges else ""
     return Fact("Edges", f"{len(found.edges):,}", f"of {pairs}{false}")
 
 

@@ -17,7 +17,8 @@ the first in the space of the weights (n x n), the second in that of the samples
 two of the terms, so it is not the evidence of the data, and gamma is biased where N is not much larger than n; but it
 goes on rising with the true gamma through the spin-glass phase, and it is the right scale for regularisation.
 
-Cost: O(n N min(n, N)) per spin and step of Newton's method; a random subset of the spins will do.
+Cost: O(n N min(n, N)) per spin and gamma; a random subset of the spins will do. Where N >= n, modes of all spins are
+found together (:mod:`bayesing.strength._modes`), and identical rows count once.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ from ..exceptions import InputError, Setting
 from ..statistics import SpinStatistics
 from ..threads import threads_for
 from ..types import Array
+from ..weighted import WeightedRows
 from ._method import Estimate, Method, Options, Statistic
+from ._modes import Modes
 
 LOWEST = 1e-4  # of gamma: J = 0.01
 HIGHEST = 1e2  # of gamma: J = 10
@@ -73,15 +76,28 @@ class ConditionalEvidence:
 
 
 class Conditionals:
-    """The regressions of all spins; ``F`` is a working copy of the centred spins."""
+    """The regressions of all spins; ``F`` is a working copy of the centred spins, of distinct rows."""
 
     def __init__(self, stats: SpinStatistics) -> None:
-        self.spins, self.d = stats.spins(), stats.magnetisations
-        self.middle = middle_of_fields(stats.sums, stats.N)
+        self.N, self.n = stats.N, stats.n
+        self.d, self.middle = stats.magnetisations, middle_of_fields(stats.sums, stats.N)
+        rows = WeightedRows.distinct(stats)
+        self.spins, self.counts = rows.spins, np.ones(len(rows.spins)) if rows.counts is None else rows.counts
         self.F = self.spins - self.d
         self.single = self.F.astype(np.float32)  # for the two costly products, which need not be more precise
-        self.N, self.n = self.spins.shape
-        self.gram = self.F @ self.F.T if self.N < self.n else None
+        self._scaled = np.empty_like(self.single)
+        few = len(self.F) < self.n
+        self.gram = self.F @ self.F.T if few else None
+        self.modes = None if few else Modes(self.single, rows, stats.covariance())
+
+    def evidences(
+        self, targets: list[int], gamma: float, starts: list[Array | None]
+    ) -> list[ConditionalEvidence]:
+        """ln E_i(gamma) of several spins, from where to start each, or from 0."""
+        if self.modes is not None and targets:
+            known = [np.zeros(self.n) if start is None else start for start in starts]
+            starts = list(self.modes.near(targets, self.middle[targets], self.n / gamma, np.array(known).T).T)
+        return [self.evidence(i, gamma, start) for i, start in zip(targets, starts, strict=True)]
 
     def evidence(self, i: int, gamma: float, start: Array | None = None) -> ConditionalEvidence:
         """ln E_i(gamma), in the smaller of the two spaces."""
@@ -99,20 +115,20 @@ class Conditionals:
             self.F[:, i] = self.single[:, i] = z
 
     def _primal(self, i: int, precision: Array, w: Array) -> ConditionalEvidence:
-        F, s, middle = self.F, self.spins[:, i].astype(np.float64), self.middle[i]
+        F, s, middle, counts = self.F, self.spins[:, i].astype(np.float64), self.middle[i], self.counts
 
         def objective(w: Array, f: Array) -> float:
-            return float(log_conditional(s, f).sum() - precision @ w**2 / 2)
+            return float(counts @ log_conditional(s, f) - precision @ w**2 / 2)
 
         f = middle + F @ w
         height = objective(w, f)
         while True:
-            W = curvature(f)
-            scaled = self.single * np.sqrt(W, dtype=np.float32)[:, None]
+            W = counts * curvature(f)
+            scaled = np.multiply(self.single, np.sqrt(W, dtype=np.float32)[:, None], out=self._scaled)
             A = (scaled.T @ scaled).astype(np.float64)
             A[np.diag_indices(self.n)] += precision
             factor = scipy.linalg.cho_factor(A, lower=True, overwrite_a=True, check_finite=False)
-            gradient = F.T @ slope(s, f) - precision * w
+            gradient = F.T @ (counts * slope(s, f)) - precision * w
             step = scipy.linalg.cho_solve(factor, gradient, check_finite=False)
             if gradient @ step < _TOLERANCE:
                 break
@@ -148,28 +164,29 @@ class Conditionals:
         return float(self.middle[i] + shift - couplings[others] @ self.d[others])
 
     def dual(self, i: int, gamma: float, start: Array | None = None) -> ConditionalEvidence:
-        """In the space of the N samples: f = middle + K a."""
+        """In the space of the samples, or of distinct ones: f = middle + K a."""
         s, z, middle = self.spins[:, i].astype(np.float64), self.F[:, i], self.middle[i]
+        R, counts = len(s), self.counts
         gram = self.F @ self.F.T if self.gram is None else self.gram
         K_couplings = (gram - np.outer(z, z)) * (gamma / self.n)
         K = K_couplings + 1.0
 
         def objective(a: Array, f: Array) -> float:
-            return float(log_conditional(s, f).sum() - a @ (f - middle) / 2)
+            return float(counts @ log_conditional(s, f) - a @ (f - middle) / 2)
 
-        a = np.zeros(self.N) if start is None else start
+        a = np.zeros(R) if start is None else start
         f = middle + K @ a
         height = objective(a, f)
         while True:
-            root = np.sqrt(curvature(f))
+            root = np.sqrt(counts * curvature(f))
             B = root[:, None] * K * root
-            B[np.diag_indices(self.N)] += 1
+            B[np.diag_indices(R)] += 1
             L = scipy.linalg.cho_factor(B, lower=True, overwrite_a=True, check_finite=False)
-            b = root**2 * (f - middle) + slope(s, f)
+            b = root**2 * (f - middle) + counts * slope(s, f)
             target = b - root * scipy.linalg.cho_solve(L, root * (K @ b), check_finite=False)
             step = target - a
             f_step = K @ step
-            if (slope(s, f) - a) @ f_step < _TOLERANCE:
+            if (counts * slope(s, f) - a) @ f_step < _TOLERANCE:
                 break
             rate = 1.0
             while objective(a + rate * step, f + rate * f_step) < height and rate > 1e-6:
@@ -180,12 +197,12 @@ class Conditionals:
 
         value = height - float(np.log(np.diag(L[0])).sum())
         # d/d ln gamma, with R = (K + 1/W)^-1 and tr(R K) = sum_a W_a Var(f_a); the field's part is left out.
-        gradient = slope(s, f)
+        gradient = counts * slope(s, f)
         half = scipy.linalg.solve_triangular(L[0], root[:, None] * K, lower=True, check_finite=False)
         variance = np.diag(K) - np.sum(half**2, axis=0)
         b = K_couplings @ gradient
         solved = scipy.linalg.cho_solve(
-            L, root[:, None] * np.stack([b, np.ones(self.N)], axis=1), check_finite=False
+            L, root[:, None] * np.stack([b, np.ones(R)], axis=1), check_finite=False
         )
         explicit = float(gradient @ b - root**2 @ variance + root @ solved[:, 1]) / 2
         df = b - K @ (root * solved[:, 0])
@@ -214,19 +231,25 @@ def fit_pseudolikelihood(
     conditionals = Conditionals(kept)
     last: dict[int, tuple[float, ConditionalEvidence]] = {}
 
-    def evidence(log_gamma: float, i: int) -> ConditionalEvidence:
-        start = None
-        if i in last:
-            before, known = last[i]
-            start = known.mode + known.mode_slope * (log_gamma - before)
-        found = conditionals.evidence(i, math.exp(log_gamma), start)
-        last[i] = log_gamma, found
-        return found
+    def start_at(log_gamma: float, i: int) -> Array | None:
+        if i not in last:
+            return None
+        before, known = last[i]
+        return np.asarray(known.mode + known.mode_slope * (log_gamma - before))
 
     def scores(of: NDArray[np.intp]) -> Callable[[float], Array]:
-        return lambda log_gamma: np.array([evidence(log_gamma, i).score for i in of.tolist()])
+        def at(log_gamma: float) -> Array:
+            new = [i for i in of.tolist() if i not in last or last[i][0] != log_gamma]
+            starts = [start_at(log_gamma, i) for i in new]
+            for i, found in zip(new, conditionals.evidences(new, math.exp(log_gamma), starts), strict=True):
+                last[i] = log_gamma, found
+            return np.array([last[i][1].score for i in of.tolist()])
 
-    rough, _, _ = _peak(scores(targets[:_PILOT]), math.log(start), step=0.5)
+        return at
+
+    pilot = targets[:_PILOT]
+    _peak(scores(pilot), math.log(start), step=0.5)
+    rough = last[int(pilot[0])][0]  # where the pilots' scores are known, less than 0.02 from their peak
     peak, slopes, information = _peak(scores(targets), rough, step=0.03)
     fields = np.array([last[i][1].field for i in targets.tolist()])
     # Spins i and j share J_ij and what the data say of it: over all spins this doubles the variance of the sum.
@@ -252,7 +275,10 @@ def score_per_spin(stats: SpinStatistics, gamma: float, n_targets: int | None = 
     kept = stats.kept
     conditionals = Conditionals(kept)
     own = gamma * kept.n / stats.n
-    return float(np.mean([conditionals.evidence(i, own).score for i in range(kept.n)[:n_targets]]))
+    targets = list(range(kept.n)[:n_targets])
+    return float(
+        np.mean([each.score for each in conditionals.evidences(targets, own, [None] * len(targets))])
+    )
 
 
 def _peak(scores: Callable[[float], Array], u: float, step: float) -> tuple[float, Array, float]:
