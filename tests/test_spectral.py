@@ -298,4 +298,4 @@ def test_the_score_per_pair_is_the_slope_of_the_evidence():
     assert score_per_pair(X, gamma) == pytest.approx(slope / (12 * 11 / 2), rel=1e-5)
     assert fit.evidence(0.0) == 0 == pytest.approx(fit.evidence(1e-9), abs=1e-6)
     found = spectral.METHOD.fit(X, Options()).evidence
-    assert found(0.1, [0.0, gamma]) == pytest.approx([0, fit.evidence(gamma) / (12 * 50)])
+    assert found.at(0.1, [0.0, gamma]) == pytest.approx([0, fit.evidence(gamma) / (12 * 50)])
