@@ -69,7 +69,7 @@ TESTS = {
     "couplings/spectral": "couplings_spectral series",
     "weak": "weak",
     "check": "check",
-    "thinned": "series",
+    "thinned": "thinned series",
     "_surface": "calibration",
     "calibration": "calibration",
 }

@@ -98,7 +98,7 @@ def wishart(omega, p, draws, rng):
 
 @pytest.mark.parametrize(("g", "n", "p"), [(0.0, 100, 120), (0.3, 50, 1000)])
 def test_the_error_is_the_spread_over_wishart_matrices(g, n, p):
-    """600 draws know a spread to 3%, and the formula is a little too small; the couplings' own spread is not in it."""
+    """600 draws know a spread to 3%, and the formula is a little too small; couplings stay the same."""
     rng = np.random.default_rng(2)
     J = np.triu(rng.normal(0, np.sqrt(g / n), (n, n)), 1)
     J *= np.sqrt(g / (2 * np.sum(J**2) / n)) if g else 0  # exactly as strong as they should be
