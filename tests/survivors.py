@@ -22,7 +22,11 @@ EXPLAINED = {
         "_FOR_BLAS = 2**32  # multiplications that take BLAS less time than it takes to load Numba": SPEED,
         "if not _by_blas(len(self) * self.n * _WORD):": SPEED,
         "if n <= _EXACT and _by_blas(N + N * n):": SPEED,
+        "if _by_blas(n * n * N):": SPEED,
+        "step = step or max(1, _UNPACKED // self.n)": SPEED,
+        "_EXACT = 2+24  # whole numbers up to here, and so sums of that many ±1, are exact in float32": SPEED,
         "_LARGEST_INT32 = 2**31 - 2": "one number less",
+        "_LARGEST_INT32 = 2** 30 - 1": SPEED,
     },
     "spectrum": {
         "_STANDARDISED = 2**21  # numbers standardised at a time: 16 megabytes": SPEED,
@@ -74,9 +78,10 @@ EXPLAINED = {
     "learning/errors": {
         "_AT_A_TIME = 1024": SPEED,
         "for start in range( -1, B, _AT_A_TIME):": "begins with an empty block",
-        "rows, b = np.arange(len(pairs[ -1])), np.zeros((len(mean), n))  # b, as a function of couplings and fields": (
-            "both parts of pairs are as long"
-        ),
+        (
+            "rows, b = np.arange(len(pairs[ -1])), np.zeros((len(mean), n))"
+            "  # b, as a function of couplings and fields"
+        ): "both parts of pairs are as long",
         "wanted = max(_SAMPLES * (len(pairs[ -1]) + n), _LEAST)": "both parts of pairs are as long",
     },
     "learning/quadratic": {
@@ -107,7 +112,7 @@ EXPLAINED = {
         "return ConditionalEvidence(value, explicit + implicit, field, a, -(root**2) + df)": START,
     },
     "couplings/_kernel": {
-        "r = 2 + math.ceil(-math.log(_ERROR) // math.asinh(b))": "one node fewer, with an error as small as it should be",
+        "r = 2 + math.ceil(-math.log(_ERROR) // math.asinh(b))": "one node fewer, and errors are still small",
     },
     "couplings/_newton": {
         "_MOST_PRODUCTS = 99  # with the curvature, in a step": LIMIT,

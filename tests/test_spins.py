@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import bayesing as bs
-from bayesing import packed
+from bayesing import _popcount, packed
 from bayesing.exceptions import NotSpinsError
 from bayesing.packed import PackedSpins
 from bayesing.spins import Copy, copies_from_products, copies_of, encode, pack_spins, varies
@@ -328,7 +328,15 @@ def test_products_of_more_samples_than_32_bits_hold_are_summed_in_pieces(largest
     """Declared to be full at 129 or 200, for 300 samples: pieces of 2 or 3 words of 64."""
     monkeypatch.setattr(packed, "_LARGEST_INT32", largest)
     monkeypatch.setattr(packed, "_by_blas", lambda multiplications: False)
+    products, lengths = _popcount.products, []
+    monkeypatch.setattr(_popcount, "products", lambda words, k: lengths.append(k) or products(words, k))
     X = np.random.default_rng(0).choice(np.array([-1, 1], np.int8), (300, 5))
     found = PackedSpins.of(X).spins_gram()
     assert (found == X.T.astype(int) @ X).all()
     assert found.dtype == (np.int32 if largest > 300 else np.int64)
+    assert max(lengths) <= largest and sum(lengths) == 300
+
+
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 200])
+def test_bytes_of_a_row(n):
+    assert PackedSpins.of(np.ones((3, n))).words.nbytes == 3 * packed.bytes_of_row(n)
