@@ -160,4 +160,10 @@ EXPLAINED = {
             "one point more at the end of a window"
         ),
     },
+    "statistics": {
+        "kept = {field.name for field in fields(self)} ^ set(_SMALL)": "no name is in both",
+        "empty: int = field(default=0, repr=False, kw_only=False)": "nobody gives it without its name",
+        "largest, step = -1.0, max(1, _AT_A_TIME // self.n)": "what follows is at least 0",
+        "spins[self.absent.unpack() > -1] = 0": "it is +1 or -1",
+    },
 }

@@ -494,8 +494,8 @@ def test_products_of_rows_with_missing_cells():
 
 def test_rows_that_forget_at_once_are_worth_themselves():
     """Whatever noise is in their autocorrelation."""
-    rho = np.array([1, 0.09, 0.05, 0.2])
-    memory = series.Memory(5, rho, rho, (100,))
+    rho = np.array([1, 0.09, 0.06, 0.2, 0.0])
+    memory = series.Memory(50, rho, rho, (100,))
     assert (memory.lag, memory.stride, memory.effective, memory.effective_for_means) == (1, 1, 100, 100)
 
 
