@@ -26,7 +26,7 @@ LIBRARIES = (  # imported once, before processes are forked; bayesing must not b
     *("hypothesis", "joblib", "numba", "pandas", "scipy.integrate", "scipy.optimize", "scipy.sparse.linalg"),
     *("scipy.stats", "sklearn.base", "sklearn.covariance", "sklearn.utils.estimator_checks", "threadpoolctl"),
 )
-MORE = 10.0  # seconds that tests may take, beside five times what they take without a mutant
+MORE = 10.0  # seconds that a test may take, beside five times what it takes without a mutant
 
 # The tests that must kill the mutants of a module, quick ones first.
 TESTS = {

@@ -98,8 +98,10 @@ def test_the_module_is_imported_from_memory(judge):
 
 
 def test_a_mutant_that_does_not_end_is_ended(judge):
-    endless = TOY + "\nwhile True:\n    pass\n"
-    assert judge(f"[Mutant({endless!r}, '-1 endless')]", more=2) == ["timeout: -1 endless"]
+    at_import = TOY + "\nwhile True:\n    pass\n"
+    in_a_test = TOY.replace("return x * x", "while True: pass")
+    found = judge(f"[Mutant({at_import!r}, '-1 import'), Mutant({in_a_test!r}, '-1 test')]", more=2)
+    assert found == ["timeout: -1 import", "timeout: -1 test"]
 
 
 def test_annotations_aliases_and_docstrings_mean_nothing():

@@ -61,7 +61,7 @@ class Watch:
     """A plugin of pytest that notes, for each test, its time and the lines of the module that it runs."""
 
     def __init__(self, name: str) -> None:
-        self.file, self.tests = file_of(name), {}
+        self.file, self.tests, self.collecting = file_of(name), {}, 0.0
         self.shared: set[int] = set()  # lines that ran before the tests, or for several
 
     @contextlib.contextmanager
@@ -83,8 +83,11 @@ class Watch:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self):
+        begun = time.monotonic()
         with self._into(self.shared):
-            return (yield)
+            result = yield
+        self.collecting = time.monotonic() - begun
+        return result
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef):
@@ -101,34 +104,49 @@ class Watch:
 
 
 class Choice:
-    """A plugin of pytest that runs some tests, in their order."""
+    """A plugin of pytest that runs some tests, quick ones first, each for so many seconds at most.
 
-    def __init__(self, chosen: list[str]) -> None:
-        self.chosen = chosen
+    The alarm is one that Python does not handle: it ends the process, whatever that is busy with.
+    """
+
+    def __init__(self, limits: dict[str, float], collecting: float) -> None:
+        self.limits, self.collecting = limits, collecting
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collection(self):
+        signal.setitimer(signal.ITIMER_REAL, self.collecting)
+        return (yield)
 
     def pytest_collection_modifyitems(self, items):
-        order = {name: k for k, name in enumerate(self.chosen)}
-        items[:] = sorted(
-            (item for item in items if item.nodeid in order), key=lambda item: order[item.nodeid]
-        )
+        items[:] = [item for item in items if item.nodeid in self.limits]
+        items.sort(key=lambda item: self.limits[item.nodeid])
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item):
+        signal.setitimer(signal.ITIMER_REAL, self.limits[item.nodeid])
+        return (yield)
 
 
 class Plan(NamedTuple):
-    """What is known of the tests of a module: those that run a line, quick ones first, and how long all take."""
+    """What is known of the tests of a module: how long each takes, and the lines that it runs."""
 
     tests: dict[str, tuple[float, list[int]]]
     shared: frozenset[int]
+    collecting: float
 
-    def choose(self, mutant: Mutant) -> list[str]:
-        """The tests that may notice; all of them if the change matters at import or for several at once."""
+    def choose(self, mutant: Mutant, more: float) -> Choice | None:
+        """The tests that may notice, all of them if the change matters at import or for several at once; or None.
+
+        A test has five times as long as it takes without a mutant, and ``more`` seconds.
+        """
         lines = set(places(mutant.source, mutant.number))
         everywhere = not lines or lines & self.shared
-        names = [name for name, (_, seen) in self.tests.items() if everywhere or lines.intersection(seen)]
-        return sorted(names, key=lambda name: self.tests[name][0])
-
-    def seconds(self, names: list[str]) -> float:
-        """How long these take."""
-        return sum(self.tests[name][0] for name in names)
+        limits = {
+            name: 5 * seconds + more
+            for name, (seconds, seen) in self.tests.items()
+            if everywhere or lines.intersection(seen)
+        }
+        return Choice(limits, 5 * self.collecting + more) if limits else None
 
 
 def begin(name: str, source: str, files: list[str], folder: str, plugin: Watch | Choice) -> int:
@@ -152,7 +170,9 @@ def begin(name: str, source: str, files: list[str], folder: str, plugin: Watch |
             numba.njit = lambda cache=False, **options: njit(**options)
         code = pytest.main([*OPTIONS, *files], [plugin])
         if isinstance(plugin, Watch):
-            (Path(folder) / WATCHED).write_text(json.dumps([plugin.tests, sorted(plugin.shared)]))
+            (Path(folder) / WATCHED).write_text(
+                json.dumps([plugin.tests, sorted(plugin.shared), plugin.collecting])
+            )
     except BaseException:
         traceback.print_exc()
     finally:
@@ -163,10 +183,8 @@ def begin(name: str, source: str, files: list[str], folder: str, plugin: Watch |
 class Trial:
     """Tests of one mutant, as they run in a process and a folder of their own."""
 
-    def __init__(
-        self, name: str, mutant: Mutant, files: list[str], plugin: Watch | Choice, patience: float
-    ) -> None:
-        self.mutant, self.patience = mutant, patience
+    def __init__(self, name: str, mutant: Mutant, files: list[str], plugin: Watch | Choice) -> None:
+        self.mutant = mutant
         self.folder = tempfile.TemporaryDirectory(prefix="bayesing-mutant-", ignore_cleanup_errors=True)
         self.begun = time.monotonic()
         self.process = begin(name, mutant.source, files, self.folder.name, plugin)
@@ -174,17 +192,14 @@ class Trial:
     def verdict(self) -> str | None:
         """``"survived"``, ``"killed"``, ``"timeout"`` or, as long as tests run, None."""
         process, status = os.waitpid(self.process, os.WNOHANG)
-        found = None if process == 0 else "survived" if status == 0 else "killed"
-        if found is None and self.age > self.patience:
-            found = "timeout"
-        if found:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.process, signal.SIGKILL)
-            if found == "timeout":
-                os.waitpid(self.process, 0)
-        if found == "killed" and os.waitstatus_to_exitcode(status) in (4, 5):
+        if process == 0:
+            return None
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process, signal.SIGKILL)  # what it has started
+        code = os.waitstatus_to_exitcode(status)
+        if code in (4, 5):
             raise RuntimeError(f"pytest did not run tests:\n{self.output()}")
-        return found
+        return {0: "survived", -signal.SIGALRM: "timeout"}.get(code, "killed")
 
     @property
     def age(self) -> float:
@@ -198,31 +213,26 @@ class Trial:
 
 def watch(name: str, source: str, files: list[str]) -> Plan:
     """Run all tests once with the module as it is."""
-    trial = Trial(name, Mutant(source, ""), files, Watch(name), patience=3600)
+    trial = Trial(name, Mutant(source, ""), files, Watch(name))
     while not (verdict := trial.verdict()):
         time.sleep(0.01)
     if verdict != "survived":
         raise RuntimeError(f"tests of {name} fail without any mutant:\n{trial.output()}")
-    tests, shared = json.loads((Path(trial.folder.name) / WATCHED).read_text())
-    return Plan(tests, frozenset(shared))
+    tests, shared, collecting = json.loads((Path(trial.folder.name) / WATCHED).read_text())
+    return Plan(tests, frozenset(shared), collecting)
 
 
 def trials(
     name: str, mutants: list[Mutant], files: list[str], plan: Plan, more: float, jobs: int
 ) -> Iterator[tuple[Mutant, str, float]]:
-    """Run the tests of each mutant, so many at a time; verdicts and seconds, as they end.
-
-    A mutant has five times as long as its tests take otherwise, and ``more`` seconds.
-    """
+    """Run the tests of each mutant, ``jobs`` at a time; verdicts and seconds, as they end."""
     waiting, running = mutants[::-1], []
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
                 mutant = waiting.pop()
-                if chosen := plan.choose(mutant):
-                    running.append(
-                        Trial(name, mutant, files, Choice(chosen), 5 * plan.seconds(chosen) + more)
-                    )
+                if chosen := plan.choose(mutant, more):
+                    running.append(Trial(name, mutant, files, chosen))
                 else:
                     yield mutant, "survived", 0.0
             for trial in tuple(running):
