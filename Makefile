@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-lowest fuzz audit lint docs linkcheck bench dist clean
+.PHONY: demo test test-lowest fuzz audit mutants lint docs linkcheck bench dist clean
 
 demo: .venv/demo.stamp  ## simulate, fit, and write two reports to bayesing-demo/
 	$(BIN)/bayesing demo --force
@@ -29,6 +29,12 @@ fuzz: .venv/fuzz.stamp  ## attack the readers and the methods for an hour; what 
 	BAYESING_EXAMPLES=$(FUZZ_EXAMPLES) $(BIN)/python -m pytest tests/test_fuzz.py tests/test_state_machine.py
 	cd results/fuzz && ../../$(BIN)/python ../../tests/fuzz_readers.py corpus -max_total_time=$(FUZZ_SECONDS) \
 		-rss_limit_mb=3000 -timeout=30 -max_len=65536 -print_final_stats=1
+
+MUTANTS ?= 40
+
+mutants: .venv/mutants.stamp  ## change the mathematics in random places: do tests notice? verdicts in results/mutants
+	$(BIN)/python -m pytest tests/test_mutants.py
+	$(BIN)/python tests/mutants.py --sample $(MUTANTS) --jobs $(shell nproc 2>/dev/null || echo 1)
 
 audit: .venv/audit.stamp  ## known vulnerabilities of the versions in constraints.txt, which needs a network
 	$(BIN)/pip-audit --strict --requirement constraints.txt --no-deps --disable-pip
@@ -88,6 +94,10 @@ clean:
 
 .venv/fuzz.stamp: pyproject.toml constraints.txt | .venv/bin/python
 	$(PIP) --editable ".[fuzz]"
+	@touch $@ .venv/demo.stamp .venv/dev.stamp
+
+.venv/mutants.stamp: pyproject.toml constraints.txt | .venv/bin/python
+	$(PIP) --editable ".[mutants]"
 	@touch $@ .venv/demo.stamp .venv/dev.stamp
 
 .venv/bench.stamp: pyproject.toml constraints.txt | .venv/bin/python

@@ -45,6 +45,19 @@ def test_sums_of_pairs_follow_their_definitions(N, n, blas, monkeypatch):
     assert (found.counts == o.T @ o).all()
     assert (found.sums == y.T @ o).all()
     assert (found.products == y.T @ y).all()
+    assert all(array.dtype.kind == "i" for array in found)
+
+
+def test_covariances_are_those_of_common_rows():
+    """Means of different signs, a pair without any common row, and N odd."""
+    X = with_gaps(random_spins(31, 6), 0.3)
+    X[:, 1] *= -1
+    X[:15, 0] = X[15:, 4] = np.nan
+    C = pairs_of(X).covariance()
+    for i, j in np.ndindex(6, 6):
+        both = ~np.isnan(X[:, i] + X[:, j])
+        expected = np.cov(X[both, i], X[both, j], bias=True)[0, 1] if both.any() else 0
+        assert C[i, j] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("N", "n", "share"), [(7, 4, 0.3), (8, 3, 0.15), (9, 4, 0.4)])

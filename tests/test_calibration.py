@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import bayesing as bs
-from bayesing import calibration
+from bayesing import _surface, calibration
 from bayesing.calibration import Ensemble, Point, Surface, Window
 from bayesing.choice import statistic_near_glass
 from bayesing.strength import Options
@@ -329,3 +329,20 @@ def test_a_pickle_without_data_does_not_know_which_cells_are_missing():
     kept = bs.EmpiricalBayes("susceptibility", keep_data=True).fit(eb._data)
     again = pickle.loads(pickle.dumps(kept))
     assert again.interval(n_simulations=40) == kept.interval(n_simulations=40)
+
+
+def test_crossings_of_straight_lines():
+    """|x - c| is exactly as far as the limit; none where it stays below."""
+    x = _surface._grid(-1.0, 0.3, 4.0)
+    for limit in (0.1234, 0.9, 1.25):
+        assert _surface._crossings(x, np.abs(x - 0.3), limit) == pytest.approx((0.3 - limit, 0.3 + limit))
+    assert _surface._crossings(x, np.abs(x - 0.3), 2.0) == (None, pytest.approx(2.3))
+
+
+def test_open_ends_of_intervals_are_infinite():
+    region = _surface.Region(Point(0.25, 0.1), (None, None), (None, None))
+    found = calibration._interval(region, 0.9, 40)
+    assert found.J == (0, math.inf) and found.H == (-math.inf, math.inf) and "no upper end" in found.note
+    closed = calibration._interval(replace(region, gamma=(0.04, 0.49), H=(-0.2, 0.3)), 0.9, 40)
+    assert closed.J == pytest.approx((0.2, 0.7)) and closed.H == (-0.2, 0.3) and closed.note == ""
+    assert (closed.J_corrected, closed.H_corrected) == (0.5, 0.1)

@@ -11,6 +11,7 @@ import pytest
 from joblib import cpu_count, effective_n_jobs, parallel_config
 
 import bayesing as bs
+import bayesing.check as module
 from bayesing.check import Effort, _chains_from, _counts, _shown, check, quick, thorough
 from bayesing.conditionals import independent_fields
 from bayesing.couplings import METHODS
@@ -242,3 +243,36 @@ def test_chains_of_many_spins_run_on_all_cores():
     for n_spins, asked, cores in ((501, None, cpu_count()), (500, None, 1), (501, 1, 1)):
         with parallel_config(n_jobs=asked) if asked else nullcontext(), chains_for(n_spins):
             assert effective_n_jobs(None) == cores
+
+
+def test_errors_of_pairs_are_those_of_their_products(monkeypatch):
+    """Two sets of spins with means far from 0; the four states of a pair, with the mean moments of both."""
+    strong = random_model(5, 0.9, seed=1, field=0.8)
+    data, other = (bs.sample(strong, N, seed=seed) for N, seed in ((900, 1), (700, 2)))
+    monkeypatch.setattr(module, "_chains_from", lambda *arguments: (other.T.astype(np.float32), 0.0))
+    found = look(strong, SpinStatistics.of(data))
+    z = []
+    for i in range(5):
+        for j in range(i):
+            C = [np.cov(x[:, i], x[:, j], bias=True)[0, 1] for x in (data, other)]
+            m, c = [(data[:, k].mean() + other[:, k].mean()) / 2 for k in (i, j)], sum(C) / 2
+            states = np.array([(s, t) for s in (-1, 1) for t in (-1, 1)])
+            p = [(1 + s * m[0] + t * m[1] + s * t * (c + m[0] * m[1])) / 4 for s, t in states]
+            product = (states[:, 0] - m[0]) * (states[:, 1] - m[1])
+            variance = p @ product**2 - (p @ product) ** 2
+            z.append((C[1] - C[0]) / math.sqrt(variance * (1 / 900 + 1 / 700)))
+    assert found.pairs == pytest.approx(math.sqrt(np.mean(np.square(z))), rel=1e-4)
+
+
+def test_a_model_without_any_exponent_does_not_rise():
+    assert _chains_from(STATS, bs.IsingModel(np.zeros((9, 9))), 64, np.zeros(9))[1] == 0
+
+
+def test_counts_in_standard_errors():
+    """Three values, the last of which is rare, so that there are three bins."""
+    model, data = np.repeat([0.0, 1.0, 2.0], [30, 62, 8]), np.repeat([0, 1, 2], [25, 23, 2])
+    p, q = np.array([0.3, 0.62, 0.08]), np.array([0.5, 0.46, 0.04])
+    variance = (p + q) / 2 * (1 - (p + q) / 2)
+    expected = math.sqrt(np.mean((p - q) ** 2 / variance))
+    assert _counts(model, data) == pytest.approx(expected / math.sqrt(1 / 100 + 1 / 50))
+    assert _counts(model, data, 0.5) == pytest.approx(expected / math.sqrt(1 / 100 + 1 / 25))

@@ -35,7 +35,7 @@ def test_the_sum_is_that_of_the_terms(N):
     assert out == pytest.approx(slope(s, f), abs=1e-14)
 
 
-@pytest.mark.parametrize("variance", [0.0, 0.3, 9.0])
+@pytest.mark.parametrize("variance", [0.0, 0.01, 0.3, 9.0])
 def test_fields_are_where_the_slope_vanishes(variance):
     """Spin by spin, by quadrature and bisection; one spin is constant, and one goes against its couplings."""
     N, sums, mean = 37, np.array([37, 11, -20, 5]), np.array([0.2, -3.0, 0.4, 0.0])

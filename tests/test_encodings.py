@@ -68,6 +68,14 @@ def test_errors_of_thresholds_are_about_those_of_the_exact_curvature(field, N):
     assert 0.9 < ratio.mean() < 1.15 and ratio.min() > 0.75 and ratio.max() < 1.4
 
 
+@pytest.mark.parametrize("N", [2, 50])
+def test_errors_of_thresholds_without_couplings_are_exact(N):
+    """Couplings that are known to be 0, spins of all means: what is left is the field of a spin by itself."""
+    model = bs.IsingModel(np.zeros((5, 5)), [-2.0, -0.4, 0.0, 0.7, 1.5])
+    errors, exact, d = exact_errors(model, N, 1e-9)
+    assert threshold_errors(errors, d, N) == pytest.approx(exact, rel=1e-6)
+
+
 def test_estimators_speak_both():
     sim = bs.simulate(9, 400, J=0.7, H=-0.4, seed=3)
     bm = bs.BoltzmannMachine("pseudolikelihood").fit(sim.spins)

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import bayesing as bs
-from bayesing.strength.inversion import fit_inversion, without_noise
+from bayesing.strength.inversion import _error, fit_inversion, without_noise
 
 from samples import stats
 
@@ -68,6 +68,7 @@ def test_constant_columns_count_as_spins():
     fit = fit_inversion(stats(X))
     wider = fit_inversion(stats(np.hstack([X, np.ones((100, 10), np.int8)])))
     assert_allclose([wider.gamma, wider.gamma_error], [1.5 * fit.gamma, 1.5 * fit.gamma_error])
+    assert wider.unclipped == pytest.approx(1.5 * fit.unclipped) and fit.unclipped > 0.3
 
 
 def test_bad_data():
@@ -79,3 +80,33 @@ def test_bad_data():
     X[:, 3] = -X[:, 7]
     with pytest.raises(ValueError, match="found a singular correlation matrix"):
         fit_inversion(stats(X))
+
+
+def wishart(omega, p, draws, rng):
+    """gamma of inverse covariances of Gaussian data with this inverse covariance, without weights."""
+    n = len(omega)
+    root = np.linalg.cholesky(np.linalg.inv(omega)).T
+    off = ~np.eye(n, dtype=bool)
+    found = []
+    for _ in range(draws):
+        X = rng.normal(size=(n + p, n)) @ root
+        W = np.linalg.inv(X.T @ X)
+        products = np.outer(np.diag(W), np.diag(W))
+        found.append(n * without_noise((W**2)[off].mean(), products[off].mean(), p)[0])
+    return np.array(found)
+
+
+@pytest.mark.parametrize(("g", "n", "p"), [(0.0, 100, 120), (0.3, 50, 1000)])
+def test_the_error_is_the_spread_over_wishart_matrices(g, n, p):
+    """600 draws know a spread to 3%, and the formula is a little too small; couplings stay the same."""
+    rng = np.random.default_rng(2)
+    J = np.triu(rng.normal(0, np.sqrt(g / n), (n, n)), 1)
+    J *= np.sqrt(g / (2 * np.sum(J**2) / n)) if g else 0  # exactly as strong as they should be
+    found = wishart((1 + g) * np.eye(n) - J - J.T, p, 600, rng)
+    expected = np.sqrt(_error(g, 1.0, n, p, n**2) ** 2 - 4 * g**2 / n**2)
+    assert found.std() == pytest.approx(expected, rel=0.13)
+
+
+def test_the_error_that_is_left_is_the_spread_of_the_couplings():
+    """Their mean square over pairs that count, in units of r."""
+    assert _error(0.6, 0.5, 40, 10**12, 700.0) == pytest.approx(2 * 0.6 / np.sqrt(700))

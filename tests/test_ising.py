@@ -1,4 +1,5 @@
 import pickle
+import re
 from itertools import product
 
 import numpy as np
@@ -68,6 +69,44 @@ def test_no_couplings_and_strong_fields():
     np.testing.assert_array_equal(np.diag(model.correlations()).round(12), 1)
 
 
+def test_at_another_temperature():
+    model = random_model(4)
+    for beta in (0.0, 0.4, 2.5):
+        assert (model.at(beta).couplings == beta * model.couplings).all()
+        assert (model.at(beta).fields == beta * model.fields).all()
+    assert model.at(1) is model
+    with pytest.raises(ValueError, match="beta"):
+        model.at(-0.1)
+
+
+def test_descriptions_count_pairs_once():
+    """Their size is a root mean square over all pairs, those without a coupling included."""
+    J = np.zeros((5, 5))
+    for i, j, value in [(0, 3, 0.4), (1, 2, -0.7), (3, 4, 0.1)]:
+        J[i, j] = J[j, i] = value
+    model = bs.IsingModel(J, [0.0, 0.25, 0, 0, -1])
+    size = np.sqrt((0.4**2 + 0.7**2 + 0.1**2) / 10)
+    assert repr(model) == (
+        f"<IsingModel of 5 spins: 3 of 10 couplings, of size {size:.3g}, from -0.7 to 0.4; fields from -1 to 0.25>"
+    )
+    shown = re.sub("<[^>]*>", " ", model._repr_html_()).split()
+    assert " ".join(shown).endswith("1 2 -0.7 0 3 +0.4 3 4 +0.1")  # the strongest first
+    dense, none = bs.IsingModel([[0, 0.5], [0.5, 0]]), bs.IsingModel(np.zeros((3, 3)))
+    assert repr(dense) == "<IsingModel of 2 spins: 1 couplings, of size 0.5, from 0.5 to 0.5; no fields>"
+    assert repr(none) == "<IsingModel of 3 spins: 0 of 3 couplings; no fields>"
+    assert "strongest" not in none._repr_html_() and "strongest" in dense._repr_html_()
+    many = bs.IsingModel(np.ones((6, 6)) - np.eye(6))
+    assert many._repr_html_().count("+1") == 5
+
+
+def test_strongest_couplings_of_many_spins_are_not_looked_for(monkeypatch):
+    model = random_model(4)
+    monkeypatch.setattr("bayesing.ising._MOST_LISTED", 4)
+    assert "strongest" in model._repr_html_()
+    monkeypatch.setattr("bayesing.ising._MOST_LISTED", 3)
+    assert "strongest" not in model._repr_html_()
+
+
 def test_one_field_for_all():
     assert bs.IsingModel(np.zeros((3, 3))).fields.tolist() == [0.0] * 3
     assert bs.IsingModel([[0.0]], 0.3).energy([[1]]) == [-0.3]
@@ -100,6 +139,12 @@ def test_save_and_load(tmp_path):
     again = bs.IsingModel.load(tmp_path / "model.npz")
     np.testing.assert_array_equal(again.couplings, model.couplings)
     np.testing.assert_array_equal(again.fields, model.fields)
+    saved = {"couplings": model.couplings, "fields": model.fields}
+    np.savez(tmp_path / "more.npz", **saved, names=np.array(["a"]), hidden_fields=np.empty(0))
+    assert (bs.IsingModel.load(tmp_path / "more.npz").fields == model.fields).all()
+    np.savez(tmp_path / "hidden.npz", **saved, hidden_fields=np.zeros(1))
+    with pytest.raises(ValueError, match="hidden units as well"):
+        bs.IsingModel.load(tmp_path / "hidden.npz")
 
 
 def test_a_failed_load_names_the_file(tmp_path):

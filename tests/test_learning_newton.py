@@ -1,5 +1,7 @@
 """Averages over samples, slopes, curvatures and steps, against their definitions and against enumeration."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, brentq
@@ -13,6 +15,7 @@ from bayesing.learning.newton import (
     direction,
     filtered,
     inner,
+    largest,
     length,
     slopes,
     slowness,
@@ -333,3 +336,48 @@ def test_slowness():
     pairs = [np.repeat(x[:8], 2, axis=0) for x in series]
     assert slowness(pairs) == pytest.approx(2, rel=0.05)
     assert slowness([np.ones((4, 5))]) == 1
+
+
+def test_the_largest_slope_is_in_standard_deviations_of_its_component(free):
+    """Of couplings and of fields, each direction of the basis by itself."""
+    metric = Metric(free, N, LAM)
+    (Ga, ga), (Gb, gb) = at = (random_step(3), random_step(4))
+    V, A = metric.V, 700.0
+    of_pairs = [
+        abs(V[:, k] @ (Ga + Gb) @ V[:, m]) / 2 / (N * np.sqrt(metric.full_W[k, m] / A))
+        for k in range(5)
+        for m in range(5)
+    ]
+    of_fields = [abs(V[:, k] @ (ga + gb)) / 2 / (N * np.sqrt(metric.full_c[k] / A)) for k in range(5)]
+    assert max(of_pairs) != pytest.approx(max(of_fields))
+    assert largest(at, metric, A) == pytest.approx(max(*of_pairs, *of_fields))
+    fields_alone = tuple((np.zeros((5, 5)), g) for g in (ga, gb))
+    assert largest(fields_alone, metric, A) == pytest.approx(max(of_fields))
+    pairs_alone = tuple((G, np.zeros(5)) for G in (Ga, Gb))
+    assert largest(pairs_alone, metric, A) == pytest.approx(max(of_pairs))
+
+
+def test_precisions_that_differ_are_averaged_over_what_a_direction_consists_of(free):
+    lam = LAM * np.random.default_rng(1).uniform(0.5, 2, (5, 5))
+    lam = lam + lam.T
+    metric = Metric(free, N, lam)
+    V = metric.V
+    for k in range(5):
+        for m in range(5):
+            mean = sum(V[i, k] ** 2 * V[j, m] ** 2 * lam[i, j] for i in range(5) for j in range(5))
+            assert metric.K[k, m] == pytest.approx(1 / (N * metric.W[k, m] + mean))
+
+
+def test_fewer_chains_of_a_row_are_noisier(free):
+    metric = Metric(free, N, LAM)
+    assert (metric.with_fewer(3).chains, metric.with_fewer(3).noise) == (0, 0.0)  # no cell is missing
+    metric.chains, metric.noise = 8, 0.01
+    assert (metric.with_fewer(2).chains, metric.with_fewer(2).noise) == (2, pytest.approx(0.04))
+    assert (metric.with_fewer(9).chains, metric.with_fewer(9).noise) == (8, 0.01)
+
+
+def test_samples_are_precise_if_there_are_many_for_each_parameter(free):
+    metric = Metric(free, N, LAM)
+    enough = newton._SAMPLES * metric.used
+    for B, precise in ((0.999 * enough, False), (1.001 * enough, True)):
+        assert newton.is_precise(SimpleNamespace(B=B), metric) is precise

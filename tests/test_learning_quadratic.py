@@ -143,3 +143,9 @@ def test_the_slow_twin_is_at_the_mode():
     J, of_couplings = J[UPPER], slope[:-n]
     assert np.abs(slope[-n:]).max() < 0.01 and (np.abs(of_couplings) < EXACT.xi + 0.01).all()
     assert of_couplings[J != 0] == pytest.approx(EXACT.xi * np.sign(J[J != 0]), abs=0.01)
+
+
+def test_the_pull_of_a_laplace_prior():
+    """The slope of -xi |J|, and xi where it has none."""
+    J, xi = np.array([[0.0, -0.3], [0.2, 0.0]]), 0.4
+    assert Laplace(n).pull(J, 2 * n / xi**2) == pytest.approx(np.array([[xi, xi], [-xi, xi]]))

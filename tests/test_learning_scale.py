@@ -59,3 +59,23 @@ def test_a_mean_coupling_is_taken_out_of_the_strength():
     )
     assert with_mean.J0_ > 0.2
     assert with_mean.gamma_ == pytest.approx(plain.gamma_ - with_mean.J0_**2 / 16)
+
+
+def test_no_strength_is_below_0():
+    data = Data(100, np.full(6, 0.5), np.zeros((6, 6)))
+    mode = mode_of(np.zeros((6, 6)), np.full((6, 6), 0.1), 3.0, np.random.default_rng(0))
+    mode.J[...] = 0.0
+    gamma, error = without_pull(mode, data, 6)
+    assert gamma == 0 and error == pytest.approx(0, abs=1e-12)
+
+
+def test_the_error_is_that_of_a_mean_with_weights():
+    """Half of the pairs twice as strong, all of them known alike."""
+    n, N, gamma = 4, 10**9, 3.0
+    mode = mode_of(np.zeros((n, n)), np.full((n, n), 0.1), gamma, np.random.default_rng(0))
+    J = np.array([0.5, 1.0, 0.5, 1.0, 0.5, 1.0])
+    mode.J[np.triu_indices(n, 1)] = J
+    known = 1 - 0.1 * n / gamma
+    squares = n * (J**2 / known**2 - 0.1 / known)
+    found = without_pull(mode, Data(N, np.zeros(n), np.eye(n)), n)
+    assert found == pytest.approx((squares.mean(), squares.std() / math.sqrt(6)), rel=1e-6)

@@ -7,7 +7,7 @@ from bayesing.couplings.exact import fit_exact
 from bayesing.couplings.mean_field import independent_pair, naive_mean_field, tap
 from bayesing.ising import all_states
 
-from samples import random_model, random_spins, stats
+from samples import draw_exactly, random_model, random_spins, stats
 
 
 def infinite_data(model, total=2**22):
@@ -74,3 +74,27 @@ def test_independent_pairs_are_finite_for_any_data():
     X = np.array([[1, 1, 1], [1, -1, 1]], np.int8)
     found = independent_pair(stats(X))
     assert np.isfinite(found.matrix).all() and np.isfinite(found.fields).all()
+
+
+def test_the_four_states_of_a_pair_are_counted_and_half_a_sample_added():
+    X = random_spins(13, 3, seed=4)
+    found = independent_pair(stats(X))
+    for i in range(3):
+        for j in range(3):
+            if i != j:
+                pp, pm, mp, mm = (
+                    np.sum((X[:, i] == a) & (X[:, j] == b)) + 0.5 for a in (1, -1) for b in (1, -1)
+                )
+                assert found.matrix[i, j] == pytest.approx(np.log(pp * mm / pm / mp) / 4)
+                assert found.errors[i, j] == pytest.approx(np.sqrt(1 / pp + 1 / pm + 1 / mp + 1 / mm) / 4)
+
+
+def test_errors_of_an_inverse_covariance_are_those_of_wishart_matrices():
+    """Var Q_ij = (Q_ii Q_jj + Q_ij^2)/N, of couplings so strong that the second term counts."""
+    model = random_model(3, 1.2, seed=2)
+    X = draw_exactly(model, 500, np.random.default_rng(0))
+    Q = np.linalg.inv(np.cov(X.T, bias=True))
+    variance = (np.outer(np.diag(Q), np.diag(Q)) + Q**2) / 500
+    np.fill_diagonal(variance, 0)
+    assert (Q**2 > 0.2 * np.outer(np.diag(Q), np.diag(Q))).sum() > 3
+    assert naive_mean_field(stats(X)).errors == pytest.approx(np.sqrt(variance))

@@ -10,6 +10,7 @@ import pytest
 
 import bayesing as bs
 from bayesing import couplings, strength
+from bayesing.strength._method import with_field
 
 import sixth
 from commands import run_here
@@ -125,3 +126,36 @@ def test_the_search_for_names_can_fail(tmp_path):
     path = tmp_path / "x.py"
     path.write_text('def f(m):\n    """Take "tap"."""\n    return m == \'exact\' or "spectral law"\n')
     assert names_in(path, ["tap", "exact", "spectral"]) == {"tap", "exact"}
+
+
+def test_what_a_method_does_not_say_it_cannot_do():
+    plain = strength.Method("plain", "a method", lambda stats, options: None, lambda *arguments: None)
+    able = [name for name, value in vars(plain).items() if value is True]
+    assert able == [] and plain.priors == ("gaussian",) and plain.least_samples == 4
+    bare = strength.Estimate(0.3, 0.1, 0.2, 0.05)
+    assert (bare.J0, bare.J0_error, bare.bound, bare.lost) == (0, 0, None, False) and bare.unknown == ()
+
+
+def test_the_error_of_J_is_half_the_image_of_that_of_gamma():
+    """By differences where it is small; finite where gamma is 0."""
+    assert strength.Estimate(0.49, 1e-6, 0.0, 0.1).J_error == pytest.approx(1e-6 / (2 * 0.7))
+    assert strength.Estimate(0.6, 0.4, 0.0, 0.1).J_error == pytest.approx((1 - np.sqrt(0.2)) / 2)
+    assert strength.Estimate(0.1, 0.3, 0.0, 0.1).J_error == pytest.approx(np.sqrt(0.4) / 2)
+    assert strength.Estimate(0.1, np.inf, 0.0, 0.1).J_error == np.inf
+
+
+def test_fields_are_those_of_the_spins_that_vary():
+    """As many constant ones beside them: gamma of all is twice that of those that vary, and so is J0."""
+    rows = bs.simulate(12, 80, J=0.5, H=0.4, J0=0.3, seed=2).spins
+    wide = bs.SpinStatistics.of(np.hstack([rows, np.ones((80, 12), np.int8)]))
+    options = strength.Options(mean_coupling=True)
+    alone = with_field(bs.SpinStatistics.of(rows), 0.25, 0.1, options)
+    found = with_field(wide, 0.5, 0.2, options)
+    assert (found.H, found.H_error) == pytest.approx((alone.H, alone.H_error))
+    assert (found.J0, found.J0_error) == pytest.approx(
+        (2 * alone.J0, 2 * alone.J0_error)
+    ) and alone.J0_error > 0
+    assert (
+        with_field(wide, 0.5, 0.4, strength.Options()).H_error
+        > with_field(wide, 0.5, 0.2, strength.Options()).H_error
+    )

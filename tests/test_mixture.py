@@ -70,7 +70,9 @@ def test_a_site_gives_back_mean_and_variance():
 
 
 def test_half_a_new_site():
-    tau, nu = mixed((np.array([4.0]), np.array([1.0])), (np.array([1.0]), np.array([-1.0])), 0.5)
+    tau, nu = mixed((np.array([4.0]), np.array([3.0])), (np.array([1.0]), np.array([-1.0])), 0.5)
+    assert tau == pytest.approx(2.0) and nu == pytest.approx(1.0)
+    tau, nu = mixed((np.array([16.0]), np.array([3.0])), (np.array([1.0]), np.array([-1.0])), 0.25)
     assert tau == pytest.approx(2.0) and nu == pytest.approx(0.0)
 
 
@@ -175,6 +177,7 @@ def test_discoveries_are_the_largest_set_that_is_allowed():
 def test_widths_rise_from_errors_to_large_couplings():
     assert WIDTHS[0] == 0.01 and WIDTHS[-1] == pytest.approx(1.28)
     assert grid().weights.sum() == pytest.approx(1) and grid().variances[0] == 0
+    assert np.sqrt(grid().variances[1:]) == pytest.approx(WIDTHS) and not grid().centres.any()
 
 
 def test_a_share_of_false_ones_is_not_spent_on_what_is_more_probably_not_there():

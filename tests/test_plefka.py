@@ -311,3 +311,15 @@ def test_errors_are_infinite_where_a_nearby_estimate_is():
     with pytest.warns(bs.BoundWarning, match="say too little about gamma_error, H_error"):
         eb = bs.EmpiricalBayes("plefka").fit(X)
     assert np.isfinite(eb.gamma_) and eb.gamma_error_ == eb.H_error_ == np.inf
+
+
+def test_errors_of_independent_spins_are_their_spread():
+    """300 sets, which know a spread to 4%; gamma before it is clipped at 0."""
+    rng, found = np.random.default_rng(3), []
+    for _ in range(300):
+        m = bs.SpinMoments.of(rng.choice(np.array([-1, 1], np.int8), (60, 40)))
+        fit = plefka.fit_plefka(m)
+        found.append((-fit.Phi / (2 * fit.phi2), fit.H, *plefka.plefka_errors(fit, m)))
+    gamma, H, gamma_error, H_error = np.transpose(found)
+    assert gamma.std() == pytest.approx(np.median(gamma_error), rel=0.12)
+    assert H.std() == pytest.approx(np.median(H_error), rel=0.12)

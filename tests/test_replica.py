@@ -92,6 +92,31 @@ def test_weak_couplings_make_the_mean_spin_vary_by_pairs():
     assert v * field_error(m, gamma, 0.0) == pytest.approx(np.sqrt(2 * gamma * t**2 * v**2 / m.n), rel=2e-3)
 
 
+@pytest.mark.parametrize(("H", "gamma"), [(0.5, 0.7), (-0.8, 1.6)])
+def test_the_error_of_the_field_is_that_of_its_derivation(H, gamma):
+    """n Var M and dM/dH with q' = dq/dH by differences, and averages by another quadrature; N is infinite."""
+    M, q = order_parameters(H, gamma)
+    (Mu, qu), (Md, qd) = (order_parameters(H + step, gamma) for step in (1e-5, -1e-5))
+    slope, response = (qu - qd) / 2e-5, (Mu - Md) / 2e-5
+    z, w = np.polynomial.hermite_e.hermegauss(80)
+    w = w / w.sum()
+    t = np.tanh(H + np.sqrt(gamma * q) * z)
+    v = 1 - t**2
+    tilted = t + gamma * slope / 2 * v
+    kappa = w @ (t * v * (1 - gamma * slope * t))
+    variance = w @ tilted**2 - (w @ tilted) ** 2 + gamma * kappa**2 / (1 - gamma * (w @ v**2))
+    n = 10**9  # so that nothing is cut off
+    m = moments(n=n, M=M, q=q, chi_lin=0.0)
+    assert field_error(m, gamma, 0.0) == pytest.approx(np.sqrt(variance / n) / response, rel=1e-4)
+
+
+def test_the_error_of_the_mean_coupling_in_limits():
+    """A variance of N Gaussian sums varies by 2/(N - 1) of its square, and n times the mean coupling by 2 gamma/n."""
+    m = moments(N=5, q=0.2, chi_lin=1.7)
+    assert mean_coupling(m, 0.0) == pytest.approx((1 / 0.8 - 1 / 1.7, np.sqrt(2 / 4) / 1.7))
+    assert mean_coupling(moments(N=10**12, n=9), 0.3)[1] == pytest.approx(np.sqrt(2 * 0.3 / 9), rel=1e-5)
+
+
 def test_variance_by_loops_is_their_sum():
     """Loops of k couplings contribute 2 k (k-1)^2 x^k/n^2 to the variance of x, and d ln chi_SG = dx/(1 - x)."""
     n, r = 10**9, 0.7
@@ -159,6 +184,17 @@ def test_site_fields_have_the_spread_of_the_fields():
     moments = bs.SpinMoments.of(spins)
     shifted, _ = site_fields(moments, 0.64, J0=0.5)
     assert_allclose(shifted, found - 0.5 * moments.M)
+
+
+def test_site_fields_are_shrunk_by_what_couplings_and_few_samples_explain():
+    m, gamma = unequal(25), 0.2
+    spread = FIELDS - FIELDS.mean()
+    explained = gamma * m.q + np.mean(1 / (1 - np.tanh(FIELDS) ** 2)) / 25
+    left = np.var(FIELDS, ddof=1) - explained
+    found, differ = site_fields(m, gamma)
+    assert differ and explained > 0.15 * left
+    assert found - found.mean() == pytest.approx(np.sqrt(left / np.var(FIELDS, ddof=1)) * spread)
+    assert found.mean() == pytest.approx(FIELDS.mean())
 
 
 FIELDS = np.random.default_rng(0).normal(0.4, 0.9, 200)

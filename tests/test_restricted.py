@@ -87,6 +87,14 @@ def test_without_hidden_units_spins_are_independent():
     assert model.hidden_means([[1, 1, -1]]).shape == (1, 0) and model.joint().n_spins == 3
 
 
+def test_at_another_temperature():
+    model = random_restricted(4, 2, seed=6)
+    for beta in (0.0, 0.4, 2.5):
+        for name in ("weights", "fields", "hidden_fields"):
+            assert (getattr(model.at(beta), name) == beta * getattr(model, name)).all()
+    assert model.at(1) is model
+
+
 def test_large_fields_do_not_overflow():
     x = np.linspace(-800, 800, 2500)[:, None] * np.array([1.0, 1e-6])
     expected = np.logaddexp(x, -x).sum(axis=0), np.tanh(x)
@@ -114,6 +122,8 @@ def test_wrong_input():
         RestrictedModel([[np.nan]], [0], [0])
     with pytest.raises(ValueError, match="Expected samples of 4 spins"):
         random_restricted(4, 2).log_weights([[1, -1]])
+    with pytest.raises(ValueError, match="at least 1 sample"):
+        random_restricted(4, 2).log_weights(np.empty((0, 4)))
     large = RestrictedModel(np.zeros((21, 22)), np.zeros(21), np.zeros(22))
     with pytest.raises(ValueError, match="up to 20 of them: found 22 hidden and 21 visible"):
         large.log_partition()

@@ -476,3 +476,50 @@ def test_pictures_of_time(remembering):
     assert len(mean) == 64 and mean[-8:].mean() - mean[:8].mean() > 0.5
     ax = plots.means_over_time(Figure().subplots(), drifting[:50])
     assert ax.texts[0].get_text() == "There are too few rows."
+
+
+def test_products_of_rows_with_missing_cells():
+    """The mean over pairs of different spins that both rows show."""
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(2, 4, 5)) * (rng.random((2, 4, 5)) < 0.7)
+    terms = [
+        x[a, i] * x[a, j] * y[a, i] * y[a, j]
+        for a in range(4)
+        for i in range(5)
+        for j in range(5)
+        if i != j and x[a, i] * x[a, j] * y[a, i] * y[a, j] != 0
+    ]
+    assert len(terms) > 10 and series._squared_overlap(x, y) == pytest.approx(np.mean(terms))
+
+
+def test_rows_that_forget_at_once_are_worth_themselves():
+    """Whatever noise is in their autocorrelation."""
+    rho = np.array([1, 0.09, 0.06, 0.2, 0.0])
+    memory = series.Memory(50, rho, rho, (100,))
+    assert (memory.lag, memory.stride, memory.effective, memory.effective_for_means) == (1, 1, 100, 100)
+
+
+def test_order_is_that_of_the_definition():
+    """Of 25 rows in two runs, with missing cells: products of successive rows over their variance."""
+    rows, _, _ = chain(6, 25, 0.6, 0.5, 4)
+    X = rows.astype(float)
+    assert (np.abs(X.mean(axis=0)) < 0.9).all()  # all spins vary
+    X[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan
+    found = order_of(SpinStatistics.of([X[:10], X[10:]]))
+    x = X - np.nanmean(X, axis=0)
+    first = [*range(9), *range(10, 24)]
+    products = [np.nansum(x[a] * x[a + 1]) for a in first]
+    both = np.mean([np.sum(~np.isnan(x[a] * x[a + 1])) for a in first])
+    variance = both * np.nanmean(x[first] ** 2)
+    assert found.successive == pytest.approx(np.mean(products) / variance + 1 / 25)
+    assert found.drift is None and order_of(SpinStatistics.of(rows[:19])) is None
+
+
+def test_the_share_of_a_drift():
+    """Means that follow half a cosine of amplitude a, which is one of those that are looked at: a^2/2."""
+    N, n, a = 6400, 20, 0.6
+    means = a * np.cos(np.pi * (np.arange(N) + 0.5) / N)[:, None]
+    rng = np.random.default_rng(0)
+    found = order_of(SpinStatistics.of(np.where(rng.random((N, n)) < (1 + means) / 2, 1, -1)))
+    assert found.drifts and found.drift_share == pytest.approx(a**2 / 2, rel=0.1) and not found.remembers
+    assert found.means[0].mean() == pytest.approx(a, abs=0.1) and len(found.means) == 64

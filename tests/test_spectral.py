@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import brentq
 
 import bayesing as bs
-from bayesing.strength import spectral
+from bayesing.strength import Options, spectral
 from bayesing.strength.spectral import (
     Spectrum,
     fit_spectral,
@@ -13,6 +13,7 @@ from bayesing.strength.spectral import (
     mean_score,
     saddle,
     score,
+    score_per_pair,
 )
 
 from samples import stats
@@ -288,3 +289,13 @@ def test_duplicated_columns_and_symmetries():
     flipped = X * np.where(np.arange(60) % 3 == 0, -1, 1).astype(np.int8)
     assert fit_spectral(stats(flipped)).gamma == pytest.approx(fit.gamma, rel=1e-6)
     assert fit_spectral(stats(X[::-1, ::-1])).gamma == pytest.approx(fit.gamma, rel=1e-6)
+
+
+def test_the_score_per_pair_is_the_slope_of_the_evidence():
+    X = stats(bs.simulate(12, 50, J=0.6, H=0.2, seed=2).spins)
+    fit, gamma, h = fit_spectral(X), 0.3, 1e-4
+    slope = (fit.evidence(gamma * (1 + h)) - fit.evidence(gamma * (1 - h))) / (2 * h)
+    assert score_per_pair(X, gamma) == pytest.approx(slope / (12 * 11 / 2), rel=1e-5)
+    assert fit.evidence(0.0) == 0 == pytest.approx(fit.evidence(1e-9), abs=1e-6)
+    found = spectral.METHOD.fit(X, Options()).evidence
+    assert found.at(0.1, [0.0, gamma]) == pytest.approx([0, fit.evidence(gamma) / (12 * 50)])

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import bayesing as bs
+from bayesing import _popcount, packed
 from bayesing.exceptions import NotSpinsError
 from bayesing.packed import PackedSpins
 from bayesing.spins import Copy, copies_from_products, copies_of, encode, pack_spins, varies
@@ -320,3 +321,22 @@ def test_copies_that_may_be_an_accident_are_none():
     assert copies_of(PackedSpins.of(spins[:21])) == ()
     assert copies_from_products(spins[:21].T @ spins[:21], np.arange(60), 21) == ()
     assert copies_of(PackedSpins.of(spins)) == ((3, 59, -1),) == (Copy(3, 59, -1),)
+
+
+@pytest.mark.parametrize("largest", [129, 200, 2**31 - 1])
+def test_products_of_more_samples_than_32_bits_hold_are_summed_in_pieces(largest, monkeypatch):
+    """Declared to be full at 129 or 200, for 300 samples: pieces of 2 or 3 words of 64."""
+    monkeypatch.setattr(packed, "_LARGEST_INT32", largest)
+    monkeypatch.setattr(packed, "_by_blas", lambda multiplications: False)
+    products, lengths = _popcount.products, []
+    monkeypatch.setattr(_popcount, "products", lambda words, k: lengths.append(k) or products(words, k))
+    X = np.random.default_rng(0).choice(np.array([-1, 1], np.int8), (300, 5))
+    found = PackedSpins.of(X).spins_gram()
+    assert (found == X.T.astype(int) @ X).all()
+    assert found.dtype == (np.int32 if largest > 300 else np.int64)
+    assert max(lengths) <= largest and sum(lengths) == 300
+
+
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 200])
+def test_bytes_of_a_row(n):
+    assert PackedSpins.of(np.ones((3, n))).words.nbytes == 3 * packed.bytes_of_row(n)

@@ -415,3 +415,16 @@ def test_one_observed_cell_in_each_row_says_nothing_of_couplings():
     assert data.moments.chi_sg is None
     with pytest.raises(bs.exceptions.ConstantSpinsError):
         _ = data.kept
+
+
+def test_a_run_may_have_no_rows():
+    X = random_spins(20, 4)
+    found = stats([X[:0], X[:8], X[8:]])
+    assert found.N == 20 and (found.sums == stats(X).sums).all() and sum(found.runs) == 20
+
+
+def test_rows_that_are_held_twice_have_products_that_remember():
+    rows = np.random.default_rng(0).choice(np.array([-1, 1], np.int8), (200, 8))
+    found = stats(np.repeat(rows, 2, axis=0)).memory
+    assert found.stride == 2 and len(found.of_products) == 4
+    assert found.of_products[:3] == pytest.approx([1, 0.5, 0], abs=0.15)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayesing as bs
-from bayesing.strength.susceptibility import fit_susceptibility
+from bayesing.strength.susceptibility import _collective, fit_susceptibility
 
 from samples import random_spins, with_gaps
 
@@ -119,3 +119,41 @@ def test_too_few_rows_in_common_say_so():
     X = np.array([[1, np.nan], [np.nan, 1], [1, -1], [-1, 1], [1, np.nan], [np.nan, -1], [-1, -1]])
     with pytest.raises(ValueError, match="4 samples in which two spins were both observed: found fewer"):
         bs.EmpiricalBayes("susceptibility").fit(X)
+
+
+def plain(**changes):
+    """Moments of which all that matters is set."""
+    return replace(bs.SpinMoments.of(random_spins(30, 6)), **changes)
+
+
+def test_the_error_without_couplings_is_that_of_independent_overlaps():
+    """chi_sg is a quadratic form of overlaps g_ab ~ N(0, n), a < b: twice the squares of its coefficients."""
+    N = 5
+    pairs = [(a, b) for a in range(N) for b in range(a)]
+    same, one, none = 2 / (5 * 4), -2 / (5 * 4 * 3), 4 / (5 * 4 * 3 * 2)
+    form = [[(none, one, same)[len({*p} & {*q})] for q in pairs] for p in pairs]
+    found = fit_susceptibility(plain(n=10**9, N=N, r=0.8, chi_sg=0.8))
+    assert found.gamma_error == pytest.approx(np.sqrt(2 * np.sum(np.square(form))) / 0.8, rel=1e-6)
+
+
+def test_what_all_spins_do_together_is_taken_out_with_its_noise():
+    """x = chi_lin - (1 - q) has the error s: x^2 is too large by s^2 on average, and varies as by quadrature."""
+    m = plain(n=7, N=11, r=0.5, q=0.3, chi_lin=2.0, chi_sg=1.9)
+    share, s = (0.5 / 0.7**2) ** 2 / 7, np.sqrt(2 / 10) * 2.0
+    z, w = np.polynomial.hermite_e.hermegauss(20)
+    squares = (2.0 - 0.7 + s * z) ** 2
+    mean = w @ squares / w.sum()
+    spread = np.sqrt(w @ (squares - mean) ** 2 / w.sum())
+    assert _collective(m) == pytest.approx((share * (2 * 1.3**2 - mean), share * spread))
+    found, without = (
+        fit_susceptibility(m, True),
+        fit_susceptibility(replace(m, chi_sg=1.9 - _collective(m)[0])),
+    )
+    chi = 1.9 - _collective(m)[0]
+    assert found.gamma == without.gamma and chi > m.r
+    assert found.gamma_error**2 - without.gamma_error**2 == pytest.approx((share * spread) ** 2 / chi**4)
+
+
+def test_noise_that_leaves_no_variance_is_refused():
+    with pytest.raises(ValueError, match=r"spins that vary: found r = -0\.1"):
+        fit_susceptibility(plain(r=-0.1))

@@ -13,6 +13,7 @@ from bayesing.statistics import SpinStatistics
 from bayesing.strength.spectral import fit_spectral, law_at
 from bayesing.weak import (
     _against_law,
+    _cumulants,
     _exchangeable,
     _unseen,
     largest_correlation,
@@ -214,3 +215,24 @@ def test_a_million_samples_of_independent_spins_are_not_odd():
     stats = SpinStatistics.of(2 * rng.integers(2, size=(10**6, 20), dtype=np.int8) - 1)
     found = bs.EmpiricalBayes("spectral").fit(stats)
     assert found.diagnosis_.trusted and found.gamma_ < 1e-5
+
+
+def test_cumulants_are_those_of_independent_spins():
+    """From the distribution of their number: derivatives of ln E e^tk are sums of powers of central moments."""
+    p = np.array([0.1, 0.35, 0.5, 0.8])
+    P = np.ones(1)
+    for rate in p:
+        P = np.convolve(P, [1 - rate, rate])
+    x = np.arange(5) - p.sum()
+    m2, m3, m4, m6 = (P @ x**k for k in (2, 3, 4, 6))
+    k4 = m4 - 3 * m2**2
+    expected = m2, m3, k4, m6 - 15 * m4 * m2 - 10 * m3**2 + 30 * m2**3
+    assert _cumulants(p) == pytest.approx(expected)
+
+
+def test_unseen_samples_are_the_same_on_either_side():
+    """Of the number of active spins and of inactive ones."""
+    active = np.random.default_rng(5).binomial(60, np.where(np.arange(20_000) % 50, 0.01, 0.15))
+    excess = float(active.var()) - 60 * float(np.mean(active / 60)) * (1 - float(np.mean(active / 60)))
+    found = _unseen(active, 20_000, 60, excess)
+    assert found > 5 and _unseen(60 - active, 20_000, 60, excess) == pytest.approx(found, rel=1e-6)
