@@ -144,10 +144,10 @@ def _field_sentence(eb: EmpiricalBayes, found: Interval | None) -> str:
     if not math.isfinite(eb.H_):
         return f"The field H is not determined; the mean spin is {number(eb.answer_.magnetisation, 2, True)}."
     interval = f" ({_PERCENT} interval {between(found.H, True)})" if found else ""
-    bounded = found is not None and all(map(math.isfinite, found.H))
+    ends = found.H if found and all(map(math.isfinite, found.H)) else None
     if not math.isfinite(eb.H_error_):
         verdict = ""
-    elif found.H[0] <= 0 <= found.H[1] if bounded else abs(eb.H_) < 2 * eb.H_error_:
+    elif ends[0] <= 0 <= ends[1] if ends else abs(eb.H_) < 2 * eb.H_error_:
         verdict = ", compatible with no field"
     else:
         verdict = f", which favours {'+1' if eb.H_ > 0 else '−1'}"
