@@ -21,7 +21,7 @@ from survivors import EXPLAINED
 from trials import trials, watch
 
 ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "results" / "mutants"
+RESULTS = ROOT.joinpath("results", "mutants")  # not part of the project
 LIBRARIES = (  # imported once, before processes are forked; bayesing must not be among them
     *("hypothesis", "joblib", "numba", "pandas", "scipy.integrate", "scipy.optimize", "scipy.sparse.linalg"),
     *("scipy.stats", "sklearn.base", "sklearn.covariance", "sklearn.utils.estimator_checks", "threadpoolctl"),

@@ -203,24 +203,6 @@ def test_gauge_symmetry():
     assert two.errors == pytest.approx(one.errors, abs=1e-6)
 
 
-def test_errors_of_fields_are_those_of_b_and_of_the_couplings():
-    """h = b - J d: with J = V Y V^T and Y_kl = Y_lk of the variance K_kl, 2 K_kk on the diagonal, pair by pair."""
-    data, penalty = stats(random_spins(50, 4, seed=3)), 7.0
-    N, d = 50, data.magnetisations
-    values, V = np.linalg.eigh(data.covariance())
-    K = 2 / (penalty + N * (values[:, None] + values))
-    _, found = errors_of(data, np.ones(4), penalty)
-    for i in range(4):
-        variance = 1 / (N + 1)
-        for k in range(4):
-            for m in range(k + 1):
-                moved = V[i, k] * (V[:, m] @ d) + (V[i, m] * (V[:, k] @ d) if m < k else 0)
-                variance += moved**2 * K[k, m] * (2 if m == k else 1)
-        assert found[i] == pytest.approx(np.sqrt(variance))
-    w = np.array([0.2, 0.5, 0.7, 1.0])
-    assert errors_of(data, w, 1e12)[1] == pytest.approx(1 / np.sqrt(N * w + 1), rel=1e-6)
-
-
 def test_what_is_not_penalised():
     X, rng = random_spins(20, 4, seed=2), np.random.default_rng(1)
     upper, b = rng.normal(0, 0.5, 6), rng.normal(0.3, 0.5, 4)
