@@ -40,7 +40,7 @@ def batches_of(
     missing: str = KEEP,
     drop_columns: str | Sequence[str | int] = (),
 ) -> Iterator[SpinData]:
-    """Read what :func:`open_tables` has looked at; see :func:`read_batches`."""
+    """Read what ``open_tables`` has looked at; see :func:`read_batches`."""
     check_rule_of_parts(missing)
     return _batches(table, _size(rows, table.width), missing, drop_columns)
 

@@ -53,7 +53,7 @@ def fold_table(
     drop_columns: str | Sequence[str | int] = (),
     first: int | None = None,
 ) -> FoldedTable:
-    """Statistics of what :func:`open_tables` has looked at, from ``rows`` samples at a time.
+    """Statistics of what ``open_tables`` has looked at, from ``rows`` samples at a time.
 
     ``missing`` is "keep", "error" or "drop-samples". ``first`` is the number of the first of these files among all
     files, if these are not all: their statistics add up to those of all files, and to the same rows drawn.

@@ -42,7 +42,7 @@ def read_spins(
 
 
 def read_table(table: Source, missing: str = KEEP, drop_columns: str | Sequence[str | int] = ()) -> SpinData:
-    """Read what :func:`open_tables` has looked at; see :func:`read_spins`."""
+    """Read what ``open_tables`` has looked at; see :func:`read_spins`."""
     return read_rows(table, missing, drop_columns)[0]
 
 
