@@ -28,7 +28,7 @@ _BRANCHES = (
 )
 
 
-class Summable(Protocol):
+class _Summable(Protocol):
     """What is known of some rows, which can be added up: a ``SpinStatistics``."""
 
     @property
@@ -43,7 +43,7 @@ class Summable(Protocol):
     def without_rows(self) -> Self: ...
 
 
-S = TypeVar("S", bound=Summable)
+S = TypeVar("S", bound=_Summable)
 
 
 class Reduced(NamedTuple, Generic[S]):
@@ -93,7 +93,7 @@ def added(parts: Sequence[Reduced[S] | InputError], most: int | None = None) -> 
         return error
 
 
-def _most(found: Summable, most: int | None) -> int:
+def _most(found: _Summable, most: int | None) -> int:
     return most_rows(found.n) if most is None else most
 
 
