@@ -13,6 +13,8 @@ import argparse
 import csv
 import importlib
 import itertools
+import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -121,6 +123,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--seed", type=int, default=0, help="of the choice")
     options = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was begun is ended as well
     for library in LIBRARIES:
         importlib.import_module(library)
     total, left = [0, 0, 0], []

@@ -49,7 +49,9 @@ EXPLAINED = {
         "end = np.abs(x).max(axis=1) + np.log(2 * N + 1) / 2 + 0": "a bracket that has the root as well",
         "end = np.abs(x).max(axis=1) + np.log(2 * N + 1) ** 2 + 1": "a wider bracket",
         "_Z = np.linspace(- 6.0, 7.0, 113)": "leaves out 1e-9 of a Gaussian variable",
+        "_Z = np.linspace(- 8.0, 7.0, 113)": "has 1e-12 more of a Gaussian variable",
         "low, high = np.where(gradient > 0, b, low), np.where(gradient != 0, high, b)": "a wider bracket",
+        "low, high = np.where(gradient >= 0, b, low), np.where(gradient > 0, high, b)": EDGE,
         "b = b + gradient / (N * ((1 - t**2) @ _DZ) - 1)": "a step of a search that has the same end",
         "b = b + gradient / (N * ((1 - t**2) @ _DZ) + 2)": "a step of a search that has the same end",
         "sums: Integers, N: int | Integers, mean: Array | float = 0.0, variance: Array | float = -1.0": (

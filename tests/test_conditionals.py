@@ -4,11 +4,13 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import binom
 
+from bayesing import conditionals
 from bayesing.conditionals import (
     curvature,
     fields_of,
     independent_fields,
     log_conditional,
+    middle_of_fields,
     slope,
     total_and_slope,
 )
@@ -89,6 +91,16 @@ def test_each_spin_may_have_its_own_number_of_samples():
 
 def test_fields_against_absurd_couplings_are_finite():
     assert np.isfinite(fields_of(np.array([1, 1]), 3, np.array([1e6, -1e300]), np.array([1e9, 0.0]))).all()
+
+
+@pytest.mark.parametrize("variance", [1.0, 30.0, 1e3])
+def test_fields_are_found_where_newtons_steps_lead_astray(variance):
+    """Wide local fields make tanh a step, at N = 4000: by the same sums over points, the slope is 0 in the end."""
+    N, sums = 4000, np.array([4000, 3998, 3000, 100, -2500, -3999])
+    b = fields_of(sums, N, 0.0, variance)
+    x = np.sqrt(variance) * conditionals._Z
+    slopes = sums - N * np.tanh(b[:, None] + x) @ conditionals._DZ - (b - middle_of_fields(sums, N))
+    assert np.abs(slopes).max() <= 1e-6 * N
 
 
 def test_newton_needs_a_few_steps(monkeypatch):

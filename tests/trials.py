@@ -244,3 +244,4 @@ def trials(
     finally:
         for trial in running:
             os.killpg(trial.process, signal.SIGKILL)
+            trial.folder.cleanup()
