@@ -15,10 +15,13 @@ __all__ = ["cli", "main"]
 
 def main() -> None:
     """Entry point: every error is one line and exit code 2, Ctrl-C is 130."""
-    with process():
+
+    def program() -> None:
         from ._main import run
 
         run()
+
+    process(program)
 
 
 def __getattr__(name: str) -> Any:

@@ -8,28 +8,26 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import NoReturn
 
 INTERRUPTED = 130  # exit code: 128 and the number of the signal, as shells have it
 
 
-@contextmanager
-def process() -> Iterator[None]:
+def process(program: Callable[[], None]) -> None:
     """Run a program: the first Ctrl-C unwinds it, and one that comes later, or at its end, ends it at once."""
 
     def interrupt(*_: object) -> NoReturn:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         raise KeyboardInterrupt
 
-    if (
-        signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
-    ):  # which shells set for what is in the background
-        signal.signal(signal.SIGINT, interrupt)
     try:
+        if (
+            signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+        ):  # which shells set for what is in the background
+            signal.signal(signal.SIGINT, interrupt)
         _open_streams()
-        yield
+        program()
     except KeyboardInterrupt:
         interrupted()
     finally:
