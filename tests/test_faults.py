@@ -183,6 +183,7 @@ INTERRUPTED = """
 import os, signal, sys, threading, time
 sys.argv = ["bayesing", "simulate", "--spins", "500", "--samples", "500", "-o", "x.npz"]
 from bayesing.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what runs in the background may ignore it
 
 def interrupt():
     while signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # this script's time, not the command's
@@ -204,3 +205,27 @@ def test_ctrl_c_at_any_time_is_130_without_a_traceback(tmp_path, after, times):
     assert result.returncode in (130, -signal.SIGINT)  # both are 130 to a shell
     assert result.stderr.strip() in ("interrupted", "")
     assert not (tmp_path / "x.npz").exists()
+
+
+SWALLOWED = """
+import ctypes, signal, sys
+from bayesing.cli._process import process
+
+@ctypes.CFUNCTYPE(None)
+def callback():
+    signal.raise_signal(signal.SIGINT)
+
+def program():
+    callback()
+    while True:
+        sum(range(100))
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+process(program)
+"""
+
+
+def test_ctrl_c_that_a_callback_swallows_is_heard():
+    command = [sys.executable, "-c", SWALLOWED]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (result.returncode, result.stderr) == (130, "interrupted\n")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from typing import NoReturn
 
@@ -21,6 +22,14 @@ def process(program: Callable[[], None]) -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         raise KeyboardInterrupt
 
+    def unheard(of: sys.UnraisableHookArgs) -> None:  # a compiler's callback cannot raise, and swallows it
+        if issubclass(of.exc_type, KeyboardInterrupt):
+            signal.signal(signal.SIGINT, interrupt)
+            threading.Timer(0.01, signal.raise_signal, [signal.SIGINT]).start()
+        else:
+            sys.__unraisablehook__(of)
+
+    sys.unraisablehook = unheard
     try:
         if (
             signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
