@@ -523,3 +523,9 @@ def test_the_share_of_a_drift():
     found = order_of(SpinStatistics.of(np.where(rng.random((N, n)) < (1 + means) / 2, 1, -1)))
     assert found.drifts and found.drift_share == pytest.approx(a**2 / 2, rel=0.1) and not found.remembers
     assert found.means[0].mean() == pytest.approx(a, abs=0.1) and len(found.means) == 64
+
+
+def test_no_order_where_no_spin_is_known_in_two_rows_that_follow_each_other():
+    X = np.random.default_rng(2).choice([-1.0, 1.0], (60, 6))
+    X[::2, :3] = X[1::2, 3:] = np.nan
+    assert order_of(SpinStatistics.of(X)) is None

@@ -80,6 +80,8 @@ def order_of(stats: SpinStatistics) -> Order | None:
     one, next_one = (centred(stats.take(rows).spins(), m) for rows in (first, first + 1))
     both = np.count_nonzero((one != 0) & (next_one != 0)) / len(first)  # spins that two rows show
     variance = both * float(np.sum(one * one)) / max(int(np.count_nonzero(one)), 1)
+    if variance == 0.0:  # no spin is known in two rows that follow each other
+        return None
     chance = np.random.default_rng(0).permutation(len(first))
     by_chance = np.einsum("ij,ij->i", one, next_one[chance])
     found = (
