@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from bayesing.files import writing
+from bayesing.files import damaged, writing
 
 
 def test_writing_is_all_or_nothing(tmp_path):
@@ -31,3 +31,10 @@ def test_writing_is_all_or_nothing(tmp_path):
         pass
     with pytest.raises(ValueError, match="found a directory"), writing(tmp_path, force=True):
         pass
+
+
+def test_bytes_of_a_damaged_file_do_not_reach_a_message():
+    error = damaged("a Parquet file", ValueError("found \x1b[31m\x00\nmore"))
+    assert str(error) == (
+        "expected a Parquet file, found one that is empty or damaged (found \\x1b[31m\\x00)."
+    )

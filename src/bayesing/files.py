@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .exceptions import InputError, Setting
+from .texts import visible
 
 _PREFIX = ".bayesing-"  # of the names of temporary files
 _TEMPORARY = re.compile(re.escape(_PREFIX) + "[0-9a-f]{16}")  # their whole names
@@ -199,5 +200,11 @@ def numpy_errors() -> Iterator[None]:
                 "expected an array of numbers, found Python objects or a file that is not NumPy's. "
                 "Pickles are not opened; save the data as an array of integers."
             ) from error
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InputError(f"expected a NumPy file, found one that is empty or damaged ({reason}).") from error
+        raise damaged("a NumPy file", error) from error
+
+
+def damaged(what: str, error: Exception) -> InputError:
+    """An error of one line from whatever another library makes of a damaged file."""
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    line = visible(reason.split("\n")[0])  # it may quote bytes of the file
+    return InputError(f"expected {what}, found one that is empty or damaged ({line}).")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InputError
+from ..files import damaged
 from ..types import Integers
 from ._codes import MISSING, OTHER, Codes, code_of, codes_of_numbers
 from ._table import CHUNK, FIRST_ROWS, INSTALL, Chunk, Table
@@ -218,7 +219,4 @@ def _parquet_errors() -> Iterator[None]:
     except (InputError, MemoryError):
         raise
     except Exception as error:
-        reason = str(error).split("\n")[0]
-        raise InputError(
-            f"expected a Parquet file, found one that is empty or damaged ({reason})."
-        ) from error
+        raise damaged("a Parquet file", error) from error

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InputError, Setting
+from ..files import damaged
 from ..texts import did_you_mean
 from ._codes import FALSE, MISSING, WORD_CODES, Codes, code_of, codes_of_numbers
 from ._table import CHUNK, FIRST_ROWS, INSTALL, Chunk, Table
@@ -45,7 +46,7 @@ def _spss(path: Path) -> Columns:
     try:
         cells, about = pyreadstat.read_sav(str(path), output_format="dict")
     except Exception as error:  # whatever the other library makes of a damaged file
-        raise _damaged("SPSS", error) from error
+        raise damaged("a file of SPSS", error) from error
     return {name: _labelled(column, about.variable_value_labels.get(name)) for name, column in cells.items()}
 
 
@@ -64,7 +65,7 @@ def _r(path: Path, name: str | None) -> Columns:
     try:
         found = pyreadr.read_r(str(path))
     except Exception as error:  # likewise
-        raise _damaged("R", error) from error
+        raise damaged("a file of R", error) from error
     frames = {str(key): frame for key, frame in found.items() if frame is not None}
     frame = frames[_choose(list(frames), name)]
     return {str(key): column.tolist() for key, column in frame.items()}
@@ -79,11 +80,6 @@ def _choose(names: list[str], name: str | None) -> str:
         remedy = (" Choose one with ", Setting("array", "NAME"), ".") if names else ()
         raise InputError(f"expected a single data frame, found {listed}.", *remedy)
     return name if name is not None else names[0]
-
-
-def _damaged(whose: str, error: Exception) -> InputError:
-    reason = str(error).split("\n")[0]
-    return InputError(f"expected a file of {whose}, found one that is empty or damaged ({reason}).")
 
 
 def _chunks(columns: list[Sequence[Any]], n_rows: int) -> Iterator[Chunk]:
