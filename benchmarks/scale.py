@@ -16,13 +16,14 @@ import scale_dask as on_cluster
 import scale_reading as reading
 import scale_spins as spins
 from front import main, part
+from scale_pictures import growth_picture
 
 PARTS = {
     "reading": part("reading", reading.reading_tasks, reading.reading_summary),
     "dask": part("dask", on_cluster.dask_tasks, on_cluster.dask_summary),
     "spins": part("spins", spins.spins_tasks, spins.spins_summary),
     "square": part("square", spins.square_tasks, spins.square_summary),
-    "growth": part("growth", spins.growth_tasks, spins.growth_summary),
+    "growth": part("growth", spins.growth_tasks, spins.growth_summary, growth_picture),
 }
 
 if __name__ == "__main__":

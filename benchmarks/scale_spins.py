@@ -7,19 +7,21 @@ import math
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import bayesing as bs
 from bayesing.experiments.cells import Task
+from bayesing.strength.susceptibility import fit_susceptibility
 
 from coupling_data import cell
 from edge_data import claim
 from front import Row, Settings, grouped
+from scale_pictures import along
 
 BLOCK = 250  # spins
 
@@ -73,25 +75,25 @@ def square_tasks(s: Settings) -> list[Task]:
 
 
 def square(s: Settings, n: int) -> Iterator[Row]:
+    """The closed form in moments, what a fit by it takes with all that is looked at, and one by "auto"."""
     rng = np.random.default_rng(n)
     X = rng.integers(0, 2, (n, n), dtype=np.int8) * np.int8(2) - np.int8(1)
-    start = time.perf_counter()
-    found = bs.EmpiricalBayes().fit(X)
-    fit = time.perf_counter() - start
+    row: Row = {"n": n, "N": n}
+    _timed(row, "closed", lambda: fit_susceptibility(bs.SpinMoments.of(X)))
+    _timed(row, "susceptibility", lambda: bs.EmpiricalBayes("susceptibility").fit(X))
+    row["method"] = _timed(row, "auto", lambda: bs.EmpiricalBayes().fit(X)).method_
     A = X.astype(np.float32)
-    start = time.perf_counter()
-    A.T @ A
-    product = time.perf_counter() - start
-    yield {
-        **{"n": n, "N": n, "method": found.method_, "fit": fit, "product": product, "ratio": fit / product}
-    }
+    _timed(row, "product", lambda: A.T @ A)
+    yield row
 
 
 def square_summary(s: Settings, rows: list[Row]) -> None:
     for row in rows:
+        product = float(row["product"])
+        told = [f"{name} {float(row[name]) / product:.2f}" for name in ("closed", "susceptibility", "auto")]
         print(
-            f"  n = N = {row['n']}: {row['method']} in {float(row['fit']):.2f} s, {float(row['ratio']):.2f} times "
-            "one product of single precision"
+            f"  n = N = {row['n']}: in products of single precision ({product:.2f} s), {', '.join(told)} "
+            f"({row['method']})"
         )
 
 
@@ -132,17 +134,14 @@ def _couplings(bm: bs.BoltzmannMachine, X: np.ndarray) -> object:
 def growth_summary(s: Settings, rows: list[Row]) -> None:
     """Exponents of time and of memory in n and in N, by least squares of logarithms."""
     for (kind, name), here in grouped(rows, "kind", "method").items():
-        n_mid, N_mid = (Counter(int(row[key]) for row in here).most_common(1)[0][0] for key in ("n", "N"))
-        along = {
-            "n": [row for row in here if int(row["N"]) == N_mid],
-            "N": [row for row in here if int(row["n"]) == n_mid],
-        }
+        lines = {size: along(here, size) for size in ("n", "N")}
         told = []
         for what in ("seconds", "MiB"):
-            told += [f"{what} n^{_slope(along['n'], 'n', what)} N^{_slope(along['N'], 'N', what)}"]
-        at = next(row for row in along["n"] if int(row["n"]) == n_mid)
-        seconds = float(at["seconds"])
-        print(f"  {kind} {name}: {', '.join(told)}; {seconds:.2g} s at n = {n_mid}, N = {N_mid}")
+            told += [f"{what} n^{_slope(lines['n'], 'n', what)} N^{_slope(lines['N'], 'N', what)}"]
+        (at,) = (row for row in lines["n"] if row in lines["N"])
+        print(
+            f"  {kind} {name}: {', '.join(told)}; {float(at['seconds']):.2g} s at n = {at['n']}, N = {at['N']}"
+        )
 
 
 def _slope(rows: list[Row], key: str, what: str) -> str:
@@ -170,9 +169,7 @@ def in_process(function: str, *arguments: object) -> dict[str, float]:
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-def _timed(
-    times: dict[str, float], name: str, work: Callable[[], bs.BoltzmannMachine]
-) -> bs.BoltzmannMachine:
+def _timed(times: dict[str, Any], name: str, work: Callable[[], Any]) -> Any:
     start = time.perf_counter()
     found = work()
     times[name] = time.perf_counter() - start

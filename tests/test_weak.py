@@ -64,6 +64,9 @@ def test_many_spins_of_few_samples_are_not_made_a_matrix_of(monkeypatch):
     monkeypatch.setattr("bayesing.weak._AT_A_TIME", 100)
     assert largest_correlation(stats) == 0
     assert mean_correlation(stats) == pytest.approx(whole, rel=1e-12)
+    monkeypatch.setattr("bayesing.weak._MOST_STANDARDISED", 300)  # seven rows in a piece
+    pieces = mean_correlation(SpinStatistics.of(X), formed=False)
+    assert pieces == pytest.approx(whole, rel=1e-5) and pieces != whole
 
 
 @pytest.mark.parametrize("N", [30, 130])

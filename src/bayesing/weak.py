@@ -30,6 +30,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
 from .exceptions import InputError
@@ -46,6 +47,7 @@ LAW_HOLDS = 0.8  # g up to which the law of the spectrum is compared with
 _OFTEN = 10  # samples with either value of a spin, for its correlations to mean anything
 _MOST_COMPARED = 2000  # spins whose correlations are formed where samples are fewer than spins
 _AT_A_TIME = 2**21  # numbers: 16 megabytes
+_MOST_STANDARDISED = 2**26  # numbers in single precision: 256 megabytes
 _VALLEY = 3.0  # nats, below the second peak of P(K)
 
 
@@ -71,12 +73,15 @@ class SumSigns:
     unseen: float
 
 
-def mean_correlation(stats: SpinStatistics) -> tuple[float, float]:
-    """Of all correlations i < j: their sum over the root of the sum of their squares, and their root mean square."""
+def mean_correlation(stats: SpinStatistics, formed: bool = True) -> tuple[float, float]:
+    """Of all correlations i < j: their sum over the root of the sum of their squares, and their root mean square.
+
+    ``formed`` says that the matrix of their eigenvalues is there, or will be needed.
+    """
     kept = stats.kept
-    D, n = kept.correlations, kept.n
+    n = kept.n
     if kept.N > n:
-        total = float(D.sum())
+        total = float(kept.correlations.sum())
     else:  # D is Z Z^T/N, and the sum of Z^T Z/N is that of the squares of the sums of z over the spins
         m = kept.magnetisations
         weights = 1 / np.sqrt(1 - m**2)
@@ -84,10 +89,28 @@ def mean_correlation(stats: SpinStatistics) -> tuple[float, float]:
         parts = (slice(start, start + step) for start in range(0, n, step))
         sums = sum(spins[:, part] @ weights[part] for part in parts) - m @ weights
         total = float(sums @ sums) / kept.N
-    squares = float(np.vdot(D, D)) - n
+    formed = formed or kept.N > n
+    squares = (_square(kept.correlations) if formed else _sum_of_squares(kept)) - n
     if squares <= 0:
         return 0.0, 0.0
     return (total - n) / math.sqrt(2 * squares), math.sqrt(squares / (n * (n - 1)))
+
+
+def _square(D: NDArray[np.floating]) -> float:
+    return float(np.vdot(D, D))
+
+
+def _sum_of_squares(kept: SpinStatistics) -> float:
+    """Of all correlations: that of Z Z^T/N, which is formed in pieces, in single precision."""
+    spins, m = kept.spins(), kept.magnetisations.astype(np.float32)
+    weights, step = 1 / np.sqrt(1 - m**2), max(1, _MOST_STANDARDISED // kept.n)
+    total = 0.0
+    for i in range(0, kept.N, step):
+        one = (spins[i : i + step] - m) * weights
+        total += _square(one @ one.T)
+        for j in range(i + step, kept.N, step):
+            total += 2 * _square(one @ ((spins[j : j + step] - m) * weights).T)
+    return total / kept.N**2
 
 
 def largest_correlation(stats: SpinStatistics) -> float:
@@ -247,7 +270,7 @@ class Signs:
 def signs_of(stats: SpinStatistics, fit: SpectralFit | None, mean_limit: float) -> Signs:
     """The signs of these data; ``fit`` is that of the spectrum, if it was affordable."""
     kept = stats.kept
-    mean, typical = mean_correlation(kept)
+    mean, typical = mean_correlation(kept, formed=fit is not None)
     with_mean = abs(mean) > mean_limit
     eigenvalues = None
     if fit is not None:
