@@ -179,6 +179,25 @@ def test_closed_streams_lead_nowhere(tmp_path, closed, undisturbed):
     assert result.stderr == ("" if "2>&-" in closed else err)
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_a_full_standard_error_takes_no_answer_away(tmp_path):
+    """Of a file whose first column is left out, which is a note on standard error."""
+    header, *rows = DATA.splitlines()
+    numbered = [f"id,{header}", *(f"{k},{row}" for k, row in enumerate(rows, 1))]
+    (tmp_path / "x.csv").write_text("\n".join(numbered))
+    results = []
+    for name, error in (("a.csv", ""), ("b.csv", "2>/dev/full")):
+        shell = f'"{sys.executable}" -m bayesing couplings x.csv -o {name} {error}'
+        results.append(
+            subprocess.run(["sh", "-c", shell], cwd=tmp_path, capture_output=True, text=True, check=False)
+        )
+    heard, unheard = results
+    assert "note: column 1" in heard.stderr and unheard.stderr == ""
+    assert heard.returncode == unheard.returncode == 0
+    assert unheard.stdout == heard.stdout.replace("a.csv", "b.csv")
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
 INTERRUPTED = """
 import os, signal, sys, threading, time
 sys.argv = ["bayesing", "simulate", "--spins", "500", "--samples", "500", "-o", "x.npz"]

@@ -12,7 +12,7 @@ import click
 
 from ..exceptions import BayesingWarning, InputError, Setting
 from ._output import echo
-from ._process import give_up_stdout, interrupted
+from ._process import give_up, interrupted
 
 WRONG_INPUT = 2  # exit code, as of click and most Unix tools
 
@@ -48,7 +48,7 @@ def plain_exit() -> Iterator[None]:
     except click.Abort:
         interrupted()
     except OSError as error:
-        give_up_stdout()
+        give_up(1)
         fail(f"{error.filename or 'standard output'}: {error.strerror or error}.")  # our files have names
 
 

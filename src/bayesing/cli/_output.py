@@ -10,15 +10,25 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ._process import give_up
+
 if TYPE_CHECKING:
     from ..export._table import SafeWriter
 
 
 def echo(text: str, err: bool = False) -> None:
-    """Print a text in which names of others cannot move the cursor of a terminal."""
+    """Print a text in which names of others cannot move the cursor of a terminal.
+
+    The answer does not depend on what goes to standard error, which may be full.
+    """
     from ..texts import visible
 
-    click.echo(visible(text, keep="\n"), err=err)
+    try:
+        click.echo(visible(text, keep="\n"), err=err)
+    except OSError:
+        if not err:
+            raise
+        give_up(2)
 
 
 def check_output(

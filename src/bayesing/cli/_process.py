@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NoReturn
 
 INTERRUPTED = 130  # exit code: 128 and the number of the signal, as shells have it
@@ -31,22 +32,22 @@ def process(program: Callable[[], None]) -> None:
 
     sys.unraisablehook = unheard
     try:
-        if (
-            signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
-        ):  # which shells set for what is in the background
-            signal.signal(signal.SIGINT, interrupt)
-        _open_streams()
-        program()
+        try:
+            if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as shells set it for the background
+                signal.signal(signal.SIGINT, interrupt)
+            _open_streams()
+            program()
+        finally:  # may be interrupted as well
+            if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+                signal.signal(signal.SIGINT, signal.SIG_DFL)
     except KeyboardInterrupt:
         interrupted()
-    finally:
-        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def interrupted() -> NoReturn:
     """Say so, and end."""
-    print("interrupted", file=sys.stderr)
+    with suppress(OSError):
+        print("interrupted", file=sys.stderr)
     sys.exit(INTERRUPTED)
 
 
@@ -60,6 +61,6 @@ def _open_streams() -> None:
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
-def give_up_stdout() -> None:
-    """Let standard output lead nowhere, or the interpreter tries once more to write what could not be written."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+def give_up(stream: int) -> None:
+    """Let standard output (1) or error (2) lead nowhere, or the interpreter tries once more to write what is left."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream)

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-import click
 from rich import progress as rich
 from rich.console import Console
 from rich.text import Text
 
 from ..texts import visible
+from ._output import echo
 
 if TYPE_CHECKING:
     from ..experiments.cells import Task
@@ -97,7 +97,7 @@ class Progress:
     def line(self, text: str) -> None:
         """A plain line, where there is no bar."""
         if not self.on_terminal:
-            click.echo(text, err=True)
+            echo(text, err=True)
 
 
 class Cells:
