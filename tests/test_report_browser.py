@@ -229,6 +229,18 @@ def test_controls_are_not_printed(wide):
     wide.scheme("light")
 
 
+def test_no_table_is_printed_inside_of_a_grid(wide):
+    """Where a page ends in such a table, the browser prints the rest of it over what follows."""
+    inside = (
+        "[...document.querySelectorAll('table')].filter(table => { for (let e = table; e; e = e.parentElement) "
+        "if (getComputedStyle(e).display === 'grid') return true; return false; }).length"
+    )
+    assert wide.evaluate(inside) > 0  # on the screen
+    wide.scheme("light", media="print")
+    assert wide.evaluate(inside) == 0
+    wide.scheme("light")
+
+
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
