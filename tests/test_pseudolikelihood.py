@@ -232,3 +232,19 @@ def test_the_statistic_of_calibration_is_the_score_at_its_own_gamma():
     found = METHOD.fit(data, options)
     seen = METHOD.statistic(found, 3.0, options)(data)
     assert seen == score_per_spin(data, found.gamma, MANY_SPINS) != score_per_spin(data, 3.0, MANY_SPINS)
+
+
+@pytest.mark.parametrize(("n", "N"), [(30, 200), (60, 100)])
+def test_the_error_is_that_of_the_definition_wherever_the_search_begins(n, N):
+    """Spread of the scores over the slope of their sum, both at the peak, and each pair counted twice."""
+    data, u = stats(bs.simulate(n, N, J=0.5, H=0.2, seed=2).spins), 0.05
+    fits = [fit_pseudolikelihood(data, start=start) for start in (0.03, 0.25, 1.5)]
+    gamma = fits[0].gamma
+    scores = np.array([Conditionals(data).evidence(i, gamma).score for i in range(n)])
+    fall = (
+        n * (score_per_spin(data, gamma * math.exp(-u)) - score_per_spin(data, gamma * math.exp(u))) / (2 * u)
+    )
+    expected = gamma * math.sqrt(2 * n * scores.var(ddof=1)) / fall
+    for fit in fits:
+        assert fit.gamma == pytest.approx(gamma, abs=0.02 * expected)
+        assert fit.gamma_error == pytest.approx(expected, rel=0.05)

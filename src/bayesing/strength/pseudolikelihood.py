@@ -50,6 +50,7 @@ MANY_SPINS = 64  # random ones stand for all, where all would take long
 _MOST_WORK = 1e10  # multiplications for regressions of all spins
 _PILOT = 16  # spins that find the maximum roughly
 _TOLERANCE = 1e-6  # of ln E_i
+_CHORD = 0.1  # of ln gamma, beyond which two points say too little of the slope at one of them
 
 
 @dataclass(frozen=True)
@@ -250,9 +251,10 @@ def fit_pseudolikelihood(
         return at
 
     pilot = targets[:_PILOT]
-    _peak(scores(pilot), math.log(start), step=0.5)
+    _, _, information = _peak(scores(pilot), math.log(start), step=0.5)
     rough = last[int(pilot[0])][0]  # where the pilots' scores are known, less than 0.02 from their peak
-    peak, slopes, information = _peak(scores(targets), rough, step=0.03)
+    fall = information * math.exp(2 * rough) * k / len(pilot)  # of the sum of all scores, in ln gamma
+    peak, slopes, information = _peak(scores(targets), rough, step=0.03, fall=fall)
     fields = np.array([last[i][1].field for i in targets.tolist()])
     # Spins i and j share J_ij and what the data say of it: over all spins this doubles the variance of the sum.
     shared = 1 + (k - 1) / (n - 1)
@@ -283,15 +285,20 @@ def score_per_spin(stats: SpinStatistics, gamma: float, n_targets: int | None = 
     )
 
 
-def _peak(scores: Callable[[float], Array], u: float, step: float) -> tuple[float, Array, float]:
+def _peak(
+    scores: Callable[[float], Array], u: float, step: float, fall: float = 0.0
+) -> tuple[float, Array, float]:
     """ln gamma where the sum of the scores falls through 0, or the bound it runs into: a secant method in a bracket.
 
-    Also the scores there, as slopes in gamma, and minus the slope of their sum in gamma.
+    Also the scores there, as slopes in gamma, and minus the slope of their sum in gamma. The first step from u is as
+    large as ``step``, or as what the sum takes to 0 if it is about to ``fall`` so steeply.
     """
     lowest, highest = math.log(LOWEST), math.log(HIGHEST)
     below, above = lowest - 1.0, highest + 1.0  # where the sum is known to be positive, and negative
     u = min(max(u, lowest), highest)
     at_u = scores(u)
+    if fall > 0:
+        step = min(max(step, abs(float(at_u.sum())) / fall), 0.5)
     v = min(max(u + math.copysign(step, at_u.sum()), lowest), highest)
     for k in itertools.count(1):
         at_v = scores(v) if v != u else at_u
@@ -304,12 +311,12 @@ def _peak(scores: Callable[[float], Array], u: float, step: float) -> tuple[floa
             peak = (max(below, lowest) + min(above, highest)) / 2  # a secant may go in circles
         peak = min(max(peak, lowest), highest)
         if abs(peak - v) < 0.02:
-            break
+            if abs(v - u) < _CHORD or peak in (lowest, highest):
+                break
+            peak = v + math.copysign(max(abs(peak - v), 0.01), peak - v)
         u, at_u, v = v, at_v, peak
-    gamma_u, gamma_v = math.exp(u), math.exp(v)
-    fall = float(at_u.sum() / gamma_u - at_v.sum() / gamma_v)
-    information = fall / (gamma_v - gamma_u) if v != u else 0.0
-    return peak, (at_v + slope * (peak - v)) / math.exp(peak), information
+    at_peak = at_v + slope * (peak - v)  # nearly straight in ln gamma, and far less so in gamma
+    return peak, at_peak / math.exp(peak), float(at_peak.sum() - slope.sum()) / math.exp(2 * peak)
 
 
 def _fit(stats: SpinStatistics, options: Options) -> Estimate:
