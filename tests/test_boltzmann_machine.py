@@ -263,7 +263,7 @@ def test_repr():
     assert text.endswith(
         " by pseudolikelihood (as asked), couplings expected to be about 0.091, penalty 240, check passed"
     )
-    assert ": 30 spins, 113 edges of 435 pairs, x12-x15 the strongest (-0.27 ± 0.068), by" in text
+    assert ": 30 spins, 113 clear signs of 435 pairs, x12-x15 the strongest (-0.27 ± 0.068), by" in text
     with pytest.warns(bs.CheckWarning):
         bm = fit(method="tap")
     assert "J =" not in repr(bm) and repr(bm).endswith("check NOT PASSED")

@@ -64,3 +64,12 @@ def test_without_dimod(monkeypatch):
     monkeypatch.setitem(sys.modules, "dimod", None)
     with pytest.raises(ImportError, match=r"to_bqm needs dimod: pip install 'bayesing\[network\]'"):
         MODEL.to_bqm()
+
+
+@pytest.mark.parametrize(
+    ("labels", "found"), [("aab", "3, of which 2 differ"), ("ab", "2, of which 2 differ")]
+)
+def test_labels_must_differ(labels, found):
+    model = bs.IsingModel(np.zeros((3, 3)), 0.1)
+    with pytest.raises(ValueError, match=f"Expected 3 labels that differ, one for each spin: found {found}"):
+        model.to_bqm(list(labels))

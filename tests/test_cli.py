@@ -72,7 +72,7 @@ def test_an_infinite_gamma_is_null_in_valid_json(tmp_path):
     assert (answer["gamma"], answer["J"], answer["case"]) == (None, None, "infinite")
     assert result.returncode == 0
     note, warning = result.stderr.splitlines()
-    assert note.startswith("note: 2 of 4 spins are the same in all samples (column 1, column 4)")
+    assert note.startswith("note: 2 of 4 spins are the same in all samples (x0, x3)")
     assert warning.startswith("warning: The evidence grows without bound")
 
 

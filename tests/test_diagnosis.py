@@ -1,10 +1,12 @@
 """Limits of the signs, what follows from them, and their words."""
 
 import math
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import gammaln
 
 import bayesing as bs
 from bayesing.diagnosis import Diagnosis, Phase, Quantity, Reason, diagnose, doubts, is_mean_alone, is_ordered
@@ -182,3 +184,41 @@ def test_an_ordered_state_is_named():
     assert eb.diagnosis_.phase is Phase.ORDERED and eb.regime_.startswith("ordered")
     realised = 40 * sim.couplings[np.triu_indices(40, 1)].mean()
     assert eb.J0_ == pytest.approx(realised, abs=3 * eb.J0_error_)
+
+
+def ferromagnet(n, N, beta, seed):
+    """Exact samples of J_ij = beta/n: the number of active spins first, then which they are."""
+    k = np.arange(n + 1)
+    log_P = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) + beta / (2 * n) * (2 * k - n) ** 2
+    P = np.exp(log_P - log_P.max())
+    rng = np.random.default_rng(seed)
+    active = rng.choice(k, N, p=P / P.sum())
+    return np.where(rng.random((N, n)).argsort(axis=1) < active[:, None], 1, -1).astype(np.int8)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_order_is_not_believed_whatever_the_signs_of_the_spins(sign):
+    """J is 1.5/sqrt(40) = 0.24. Half of the spins turned, neither the sum nor the mean correlation shows anything."""
+    X = ferromagnet(40, 300, 1.5, 0) * np.where(np.arange(40) % 2, sign, 1)
+    with pytest.warns(bs.AnotherKindWarning, match="not to be believed"):
+        eb = bs.EmpiricalBayes(random_state=0).fit(X)
+    assert not eb.diagnosis_.is_weak and not eb.diagnosis_.trusted and eb.method_ == "likelihood"
+
+
+def test_a_spin_glass_of_enough_samples_is_believed():
+    sim = bs.simulate(n_spins=40, n_samples=300, J=1.1, sampler="temper", seed=2)
+    eb = bs.EmpiricalBayes(random_state=0).fit(sim.spins)
+    realised = math.sqrt(40 * np.mean(sim.couplings[np.triu_indices(40, 1)] ** 2))
+    assert eb.method_ == "likelihood" and eb.diagnosis_.trusted and eb.diagnosis_.is_weak
+    assert eb.J_ == pytest.approx(realised, abs=4 * eb.J_error_)
+
+
+def test_copies_of_columns_are_said():
+    X = bs.simulate(n_spins=10, n_samples=60, J=0.5, seed=1).spins
+    X[:, 7] = -X[:, 2]
+    for fit in (bs.BoltzmannMachine("spectral").fit, bs.EmpiricalBayes("spectral").fit):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            fit(X)
+        (found,) = (str(w.message) for w in said if w.category is bs.CopiesWarning)
+        assert "(x2 and x7)" in found

@@ -330,6 +330,7 @@ def test_in_the_spin_glass_auto_takes_the_true_likelihood():
     assert abs(eb.J_ - realised) < 3 * eb.J_error_
 
 
+@pytest.mark.filterwarnings("ignore::bayesing.CopiesWarning")
 def test_in_a_large_spin_glass_auto_takes_inversion_where_samples_are_many(monkeypatch):
     monkeypatch.setattr(choice, "MOST_LEARNT", 20)
     X = bs.simulate(50, 200, J=1.2, sampler="temper", seed=1).spins
@@ -354,6 +355,7 @@ def test_no_couplings_is_said():
     assert eb.regime_ == "paramagnet; gamma is within two standard errors of 0"
 
 
+@pytest.mark.filterwarnings("ignore::bayesing.CopiesWarning")
 def test_a_bound_is_said():
     copies = np.repeat(bs.simulate(5, 40, J=0.0, seed=1).spins, 8, axis=1)
     copies[np.random.default_rng(0).random(copies.shape) < 0.02] *= -1
@@ -427,6 +429,7 @@ def test_standard_errors_are_honest(method, J, H):
         assert spread == pytest.approx(expected, rel=3 * np.hypot(0.03, 0.07)), name
 
 
+@pytest.mark.filterwarnings("ignore::bayesing.CopiesWarning")
 def test_auto_does_not_take_copies_of_a_spin_for_a_spin_glass():
     X = np.random.default_rng(0).choice([-1, 1], (500, 20))
     X[:, 1] = X[:, 0]

@@ -71,7 +71,7 @@ def test_the_numbers_are_in_what_is_shown():
     assert f"J = {eb.J_:.3g} ± {eb.J_error_:.2g}, H = {eb.H_:+.3g}" in repr(eb)
     assert f"{eb.J_:.4f} ± {eb.J_error_:.4f}" in eb._repr_html_() and eb.regime_ in eb._repr_html_()
     best = bm.strongest(1)[0]
-    assert f"{len(bm.edges())} edges of 28 pairs" in repr(
+    assert f"{len(bm.edges())} clear signs of 28 pairs" in repr(
         bm
     ) and f"({best.J:+.2g} ± {best.error:.2g})" in repr(bm)
     texts = Outline(bm._repr_html_()).texts

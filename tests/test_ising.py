@@ -173,7 +173,12 @@ def test_load_never_unpickles(tmp_path):
 @pytest.mark.parametrize(
     ("couplings", "fields", "message"),
     [
-        ([[0, 1], [2, 0]], 0, r"symmetric: found couplings\[0, 1\] = 1.0"),
+        (
+            [[0, 1], [2, 0]],
+            0,
+            r"symmetric: found couplings\[0, 1\] = 1.0.*\(couplings \+ couplings.T\) / 2 if",
+        ),
+        ([[0, 1], [0, 0]], 0, r"One triangle is empty: use couplings \+ couplings.T if"),
         ([[0, 1], [1, 3]], 0, r"zero on the diagonal: found 3.0 at couplings\[1, 1\]"),
         ([[0, np.nan], [1, 0]], 0, r"finite.* found nan at couplings\[0, 1\]"),
         ([[0, np.inf], [np.inf, 0]], 0, r"finite.* found inf"),

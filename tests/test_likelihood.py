@@ -162,6 +162,7 @@ ODD = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::bayesing.CopiesWarning")
 @pytest.mark.filterwarnings("ignore::bayesing.CheckWarning")  # where a given gamma is far too small
 @pytest.mark.parametrize("prior", ["gaussian", "laplace"])
 @pytest.mark.parametrize("spins", ODD.values(), ids=ODD)
@@ -176,6 +177,8 @@ def test_odd_data_have_finite_couplings(spins, prior):
             assert not bm.couplings_.any() and bm.certificate_ is None
 
 
+@pytest.mark.filterwarnings("ignore::bayesing.CopiesWarning")
+@pytest.mark.filterwarnings("ignore::bayesing.AnotherKindWarning")  # of stairs
 @pytest.mark.parametrize("name", ["copies", "separable", "fewer samples than spins", "constant spins"])
 def test_odd_data_have_a_finite_strength(name):
     bm, eb = machine("auto").fit(ODD[name]), bs.EmpiricalBayes("likelihood").fit(ODD[name])
@@ -263,7 +266,8 @@ def test_rows_with_a_constant_sum():
         ):  # with a prior that holds couplings
             bm = bs.BoltzmannMachine("likelihood", prior=prior, gamma=2.0).fit(chosen)
         assert bm.certificate_.passed and not bm.certificate_.has_another_state
-    assert np.isfinite(bs.EmpiricalBayes("likelihood").fit(chosen).J_error_)
+    with pytest.warns(bs.AnotherKindWarning, match="Without the prior's pull"):
+        assert np.isfinite(bs.EmpiricalBayes("likelihood").fit(chosen).J_error_)
 
 
 @pytest.mark.parametrize("prior", ["gaussian", "laplace"])

@@ -32,7 +32,8 @@ def test_each_version_says_what_is_seen_of_it(made):
         assert widths == sorted(widths) and widths[-1] == 4.5
     assert [drawing.kind for drawing in picture.drawings] == ["wide-screen", "narrow-screen"]
     assert (
-        f"All {len(found)} edges that can be told" in picture.caption and "all edges pull" in picture.caption
+        f"All {len(found)} couplings whose sign is clear" in picture.caption
+        and "all of them pull" in picture.caption
     )
 
 

@@ -84,11 +84,8 @@ def test_the_table_has_the_most_probable_edges_by_name(made, html):
     a = made.analysis
     edges = bs.BoltzmannMachine().fit(made.spins).edges(fdr=0.05)
     false = sum(1 - c.probability for c in edges)
-    said = (
-        f"Of 190 pairs {len(edges)} are edges of the network, couplings that can be told (false discovery rate 5%): "
-        f"{false:.1f} are expected"
-    )
-    assert f"{said} to have the other sign." in " ".join(answer(a))
+    said = f"Of 190 pairs {len(edges)} have couplings whose sign is clear (false discovery rate 5%): {false:.1f} are"
+    assert f"{said} expected to have the other sign." in " ".join(answer(a))
     rows = [e.text.split() for e in html.all("tr") if "tbody" in e.parents]
     for c in edges[: tables.MOST_COUPLINGS]:
         numbers = f"{plus_minus(c.J, c.error, True)} {chance(c.probability)}"
@@ -174,7 +171,7 @@ def test_the_page_is_accessible(made, html):
     edges = len(made.analysis.couplings.edges)
     assert scrolled == {
         "Estimates",
-        f"Edges, the most probable first ({edges} of 190 pairs)",
+        f"Pairs with a clear sign, the most probable first ({edges} of 190 pairs)",
         "All 20 variables",
         "Held-out samples and the model",
     }

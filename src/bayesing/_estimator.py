@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .cells import as_row
-from .exceptions import BayesingWarning, InputError, LeftOutWarning
+from .exceptions import BayesingWarning, CopiesWarning, InputError, LeftOutWarning
 from .inference import CouplingAnswer, StrengthAnswer
 from .lazy import is_lazy
 from .packed import PackedSpins
@@ -92,10 +92,11 @@ class SpinEstimator(BaseEstimator):
                 self.feature_names_in_ = np.array(data.names, dtype=object)
             elif hasattr(self, "feature_names_in_"):
                 del self.feature_names_in_
+        copies = () if isinstance(X, SpinStatistics) else _on_copies(data, self.names())
         if is_ours(X) or is_several(X):
-            return ()
+            return copies
         said = (*on_empty_rows(X, data), *on_empty_columns(data, self.names()))
-        return tuple(map(LeftOutWarning, said))
+        return (*copies, *map(LeftOutWarning, said))
 
     def _recall(self, n: int, names: list[str] | None) -> None:
         """The number of columns, and their names if they had any, of a fit that comes from a file."""
@@ -170,6 +171,18 @@ def on_empty_columns(data: SpinStatistics, names: Sequence[str]) -> tuple[str, .
     have, them = ("has", "it") if len(never) == 1 else ("have", "them")
     text = f"{len(never)} of {data.n} spins ({listed}) {have} no value at all"
     return (f"{text}: nothing can be known about {them}.",)
+
+
+def _on_copies(data: SpinStatistics, names: Sequence[str]) -> tuple[BayesingWarning, ...]:
+    """What to say of columns that are copies of each other; where no rows were kept, it would take long to look."""
+    pairs = [f"{names[copy.i]} and {names[copy.j]}" for copy in data.copies] if data.rows is not None else []
+    if not pairs:
+        return ()
+    listed = ", ".join(pairs[:_LISTED]) + (", ..." if len(pairs) > _LISTED else "")
+    text = f"Columns are copies of each other, or opposites, in all samples ({listed})"
+    return (
+        CopiesWarning(f"{text}: such a pair may decide J and takes over couplings to others. Leave one out."),
+    )
 
 
 def show(found: Iterable[Warning]) -> None:

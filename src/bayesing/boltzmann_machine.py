@@ -290,7 +290,7 @@ class BoltzmannMachine(CouplingExports):
         if self.n_features_in_ <= _MOST_SHOWN:
             best = self.strongest(1)[0]
             found = (
-                f", {len(self.edges())} edges of {self._pairs} pairs, "
+                f", {len(self.edges())} {self._told} of {self._pairs} pairs, "
                 f"{best.name_i}-{best.name_j} the strongest ({best.J:+.2g} ± {best.error:.2g}),"
             )
         return f"{self.n_features_in_} spins{found} by {self._fitted.summary}"
@@ -302,13 +302,18 @@ class BoltzmannMachine(CouplingExports):
             facts.append(("check", self.check_.sentence))
         if n > _MOST_SHOWN:
             return card(title, facts)
-        wrong = "false" if self.edge_probabilities_ is not None else "of the other sign"
+        wrong = "false" if self.edge_probabilities_ is not None else "wrong"
         share = f"{len(self.edges())} of {self._pairs} pairs (about {100 * FDR:g}% of them expected to be {wrong})"
         rows = [
             (each.name_i, each.name_j, f"{each.J:+.3f} ± {each.error:.3f}", f"{each.probability:.3f}")
             for each in self.strongest(_STRONGEST)
         ]
-        return card(title, [*facts, ("edges", share)], ("strongest", "", "J", "probability"), rows)
+        return card(title, [*facts, (self._told, share)], ("strongest", "", "J", "probability"), rows)
+
+    @property
+    def _told(self) -> str:
+        """What :meth:`edges` are: without a sparse prior no coupling is 0."""
+        return "edges" if self.edge_probabilities_ is not None else "clear signs"
 
     @property
     def _pairs(self) -> int:

@@ -22,6 +22,9 @@ def bqm_of(J: Array, h: Array, labels: Sequence[Hashable]) -> Any:
         import dimod
     except ImportError as error:
         raise ImportError("to_bqm needs dimod: pip install 'bayesing[network]'.") from error
+    if len(labels) != len(h) or len(set(labels)) != len(h):
+        found = f"{len(labels)}, of which {len(set(labels))} differ"
+        raise InputError(f"Expected {len(h)} labels that differ, one for each spin: found {found}.")
     i, j = np.nonzero(np.triu(J, 1))
     linear = dict(zip(labels, (-h).tolist(), strict=True))
     quadratic = {(labels[a], labels[b]): -J[a, b].item() for a, b in zip(i.tolist(), j.tolist(), strict=True)}

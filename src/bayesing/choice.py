@@ -36,7 +36,7 @@ from .texts import did_you_mean
 from .thinned import Thinned
 from .threads import threads_for
 from .types import Heard
-from .weak import signs_of
+from .weak import LAW_HOLDS, signs_of
 
 if TYPE_CHECKING:
     from .check import Check
@@ -51,6 +51,7 @@ MOST_CHECKED = 5000  # spins, whose couplings are one matrix
 MOST_LEARNT = 200  # spins for the true likelihood, which takes a minute for them
 _LEAST_GAMMA = 1e-3  # of couplings beside common causes, or of which some may be there: next to nothing
 _LEAST_FOR_DOUBT = 10  # samples from which data can look odd
+_ENOUGH = 6  # samples a spin from which a J without the prior's pull is known in the spin glass, to a tenth
 STRONG = 0.5  # a standardised coupling from which "spectral", an expansion in weak ones, is worse
 BIASED = 0.2  # its bias relative to its errors from which it is worse, because samples are many
 RUNAWAY = 1.2  # J over that of "pseudolikelihood"
@@ -107,7 +108,7 @@ class StrengthSituation:
             return estimate_of(self.spectral, self.stats, self.options)
         method, options = find(strength.METHODS, name), self.options
         if method.any_kind:
-            options = options._replace(doubted=bool(self.doubts))
+            options = options._replace(doubted=bool(self.doubts), compared=self.may_be_ordered)
         return method.fit(self.stats, options)
 
     @cached_property
@@ -151,6 +152,17 @@ class StrengthSituation:
         """Whether there are samples enough to look odd, and rows if cells are missing."""
         return self.stats.N >= _LEAST_FOR_DOUBT and not (self.stats.missing and self.stats.sampled is None)
 
+    @cached_property
+    def may_be_ordered(self) -> bool:
+        """Whether J is so large that an ordered state would look the same, with samples enough to tell them apart.
+
+        Where about half of the spins are of the other sign in both states, the sum of the spins does not show them,
+        and beyond its range the law of the spectrum does not either. A J without the prior's pull does.
+        """
+        if not (self.can_doubt and self.decomposes and self.stats.N >= _ENOUGH * self.stats.n):
+            return False
+        return self.spectral.gamma >= LAW_HOLDS * self.spectral.spectrum.scale
+
     @property
     def share_missing(self) -> float:
         """Of the cells, in percent."""
@@ -173,7 +185,7 @@ class StrengthSituation:
         n, N, found = self.stats.n, self.stats.N, self.fit("spectral")
         distance = 1 - found.gamma * stability(self.stats.moments)
         near = distance < (0.3 if N >= 10 * n else 0.05 if N >= 3 * n else -math.inf)
-        if found.bound is not None or not near:
+        if found.bound is not None or not near or (self.learns and self.may_be_ordered):
             return False
         try:
             self.fit("inversion")
@@ -257,6 +269,12 @@ STRENGTH: tuple[Rule[StrengthSituation], ...] = (
         "likelihood",
         lambda s: s.in_glass and s.learns,
         lambda s: "it holds in the spin glass, where closed forms end",
+    ),
+    Rule(
+        f"$J(1-q) > {math.sqrt(LAW_HOLDS):.2g}$ and $N \\ge {_ENOUGH} n$, up to {MOST_LEARNT} spins",
+        "likelihood",
+        lambda s: s.may_be_ordered and s.learns,
+        lambda s: "J is large, and it can tell a spin glass from order",
     ),
     Rule(
         f"the $J$ of the rules below lies in the spin glass, and is more than {RUNAWAY:g} times the $J$ of "

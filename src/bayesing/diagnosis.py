@@ -202,7 +202,8 @@ def diagnose(
     own = (*_of_estimate(estimate), *biased)
     if own or found:
         if not found:
-            return Diagnosis(_phase(estimate, distance), distance, False, own)
+            pulled = any(reason.quantity is Quantity.PRIOR for reason in own)
+            return Diagnosis(Phase.NOT_WEAK if pulled else _phase(estimate, distance), distance, False, own)
         phase = Phase.ORDERED if is_ordered(found) else Phase.NOT_WEAK
         return Diagnosis(phase, distance, method.any_kind and not own, (*own, *found))
     phase = _phase(estimate, distance)

@@ -206,6 +206,10 @@ class SomeRowsWarning(BayesingWarning):
     """What needs rows was given a random choice of them, because not all were kept."""
 
 
+class CopiesWarning(BayesingWarning):
+    """Columns are copies of each other, or opposites, in all samples."""
+
+
 class LeftOutWarning(BayesingWarning):
     """Columns or samples were left out: nothing is there in them, or they could not be compared between groups."""
 

@@ -180,7 +180,7 @@ class IsingModel:
         if n > MAX_EXACT:
             raise ValueError(
                 f"Exact averages go through all 2^n states, for n up to {MAX_EXACT}: found n = {n}. "
-                "Use samples of the model instead."
+                "Use samples of the model instead, and annealed_importance_sampling for ln Z."
             )
         J, h, k = self.couplings, self.fields, n // 2
         a, b = all_states(k), all_states(n - k)
@@ -220,6 +220,13 @@ def _exponents(spins: Floats, J: Floats, h: Floats) -> Floats:
     return exponents
 
 
+def _to_symmetric(J: Floats) -> str:
+    """What to do about a matrix that is not symmetric: of one triangle, half the sum would halve the couplings."""
+    if not np.triu(J, 1).any() or not np.tril(J, -1).any():
+        return "One triangle is empty: use couplings + couplings.T if each pair stands there once."
+    return "Use (couplings + couplings.T) / 2 if that is what you mean."
+
+
 def _check_couplings(couplings: ArrayLike) -> Floats:
     if callable(getattr(couplings, "toarray", None)):  # of SciPy's sparse matrices and arrays
         couplings = couplings.toarray()  # type: ignore[union-attr]
@@ -239,7 +246,7 @@ def _check_couplings(couplings: ArrayLike) -> Floats:
             j = i + int(np.abs(difference).argmax())
             raise ValueError(
                 f"couplings must be symmetric: found couplings[{i}, {j}] = {J[i, j]} and "
-                f"couplings[{j}, {i}] = {J[j, i]}. Use (couplings + couplings.T) / 2 if that is what you mean."
+                f"couplings[{j}, {i}] = {J[j, i]}. {_to_symmetric(J)}"
             )
         if difference.any():
             J[i:, i] = J[i, i:]

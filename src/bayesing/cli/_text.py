@@ -88,13 +88,23 @@ def couplings_as_text(found: ShownCouplings, encoding: str) -> str:
     if found.check is not None:
         lines.append(f"  check    {found.check.worded(Setting.in_shell)}")
     pairs = found.n_spins * (found.n_spins - 1) // 2
-    wrong = "to be false" if found.prior == "sparse" else "to have the other sign"
-    false = f", of which {found.expected_false_edges:.1f} are expected {wrong}" if found.n_edges else ""
-    lines.append(f"  edges    {found.n_edges} of {pairs} pairs (FDR {100 * found.fdr:g}%){false}")
+    lines.append(_edges_line(found, pairs))
     for k, edge in enumerate(found.strongest[:IN_TEXT]):
         title = "" if k else "largest"
         lines.append(f"  {title:9}{edge.J:+.4f} ± {edge.error:.4f}    {edge.name_i}, {edge.name_j}")
     return "\n".join([*lines, *_cause_lines(found)])
+
+
+def _edges_line(found: ShownCouplings, pairs: int) -> str:
+    """Edges of the network by a sparse prior; by others, for which no coupling is 0, pairs with a clear sign."""
+    few, rate = f"{found.n_edges} of {pairs} pairs", f"FDR {100 * found.fdr:g}%"
+    if found.prior == "sparse":
+        false = (
+            f", of which {found.expected_false_edges:.1f} are expected to be false" if found.n_edges else ""
+        )
+        return f"  edges    {few} ({rate}){false}"
+    wrong = f": {found.expected_false_edges:.1f} are expected to be wrong" if found.n_edges else ""
+    return f"  signs    {few} have a clear sign ({rate}{wrong}); --prior sparse asks which are 0"
 
 
 def _cause_lines(found: ShownCouplings) -> list[str]:

@@ -73,7 +73,8 @@ def _advice(table: Table, chunk: Chunk, j: int, columns: list[int]) -> tuple[str
     all_named = _all_of(table, columns)
     if {number_in(str(cell)) for cell in cells} == {1, 2}:
         return (
-            f"The column holds 1 and 2: recode it to 0 and 1 first, for instance by subtracting 1.{all_named}",
+            "The column holds 1 and 2: recode it to 0 and 1 first, 1 for the answer that counts as active (where 1 "
+            f"is yes and 2 is no, 2 becomes 0).{all_named}",
         )
     if _is_label(chunk, j) or (may_go and len(columns) > 1):
         them, recode = ("it", ": recode") if len(columns) == 1 else ("them", f";{all_named} Recode")

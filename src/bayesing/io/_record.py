@@ -106,7 +106,7 @@ def on_copies(copies: Sequence[Copy], names: Sequence[str] | None = None) -> tup
 
 
 def _called(j: int, names: Sequence[str] | None) -> str:
-    return f"'{names[j]}'" if names else f"column {j + 1}"
+    return f"'{names[j]}'" if names else f"x{j}"
 
 
 def listing(texts: Sequence[str]) -> str:

@@ -117,7 +117,7 @@ def _kinds(network: Network, differing: set[tuple[int, int]]) -> list[Line2D]:
         label = "differs, and is there in the other group alone"
         found.append(Line2D([], [], color=text_colour(), linewidth=1.2, linestyle=_DOTS, label=label))
     if any((c.i, c.j) not in differing for c in network.edges):
-        label = "does not differ" if differing else "no coupling differs"
+        label = "not shown to differ" if differing else "no coupling differs"
         found.append(Line2D([], [], color=text_colour(), linewidth=1.2, alpha=_FAINT, label=label))
     return found
 

@@ -215,15 +215,21 @@ def _edges_sentence(a: Analysis) -> Iterable[str]:
     if found is None or a.n < 3:
         return
     pairs = a.n * (a.n - 1) // 2
-    kind = "to be false" if found.is_sparse else "to have the other sign"
     if not found.edges:
         clear = "is clearly there" if found.is_sparse else "has a clear sign"
         yield f"No coupling {clear}, if a share of {100 * FDR:g}% may be false."
-    else:
-        are = "is an edge" if len(found.edges) == 1 else "are edges"
+        return
+    many, one = f"Of {pairs:,} pairs {len(found.edges):,}", len(found.edges) == 1
+    if found.is_sparse:
         yield (
-            f"Of {pairs:,} pairs {len(found.edges):,} {are} of the network, couplings that can be told (false "
-            f"discovery rate {100 * FDR:g}%): {found.false:.1f} are expected {kind}."
+            f"{many} {'is an edge' if one else 'are edges'} of the network, couplings that can be told from 0 (false "
+            f"discovery rate {100 * FDR:g}%): {found.false:.1f} are expected to be false."
+        )
+    else:
+        yield (
+            f"{many} {'has a coupling' if one else 'have couplings'} whose sign is clear (false discovery rate "
+            f"{100 * FDR:g}%): {found.false:.1f} are expected to have the other sign. This prior takes no coupling "
+            "to be 0; a sparse prior asks which pairs are edges of a network."
         )
 
 
@@ -240,7 +246,12 @@ def _prediction_sentence(a: Analysis) -> Iterable[str]:
 def _attribution(a: Analysis) -> str:
     prior = {"gaussian": "Gaussian", "laplace": "Laplace"}[a.eb.prior]
     rows = "in the order of time" if a.choices.series else "taken as independent samples"
+    sparse = (
+        f" Couplings and edges are by {a.couplings.machine.method_} with a sparse prior."
+        if a.couplings and a.couplings.is_sparse
+        else ""
+    )
     return (
         f"Estimates are by empirical Bayes (method {a.eb.method_}, {prior} prior of variance J²/n, rows {rows}) with "
-        f"bayesing {__version__}."
+        f"bayesing {__version__}.{sparse}"
     )

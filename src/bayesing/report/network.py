@@ -74,7 +74,7 @@ def network_picture(found: InferredCouplings | None, names: tuple[str, ...]) -> 
     caption = (
         f"{_most(found, len(wide.edges))}. Lines are as wide as couplings are strong; the widest is "
         f"{number(abs(wide.lines[0].J), 2)}."
-        + " Variables of one group stand together: all edges pull, also those that are not drawn."
+        + " Variables of one group stand together: all of them pull, also those that are not drawn."
         * bool(found.edges)
         + (" Dashed lines may be 0, or of the other sign." * (not found.edges and not found.causes))
         + " Squares are common causes, with lines to the variables that they load on most." * bool(loadings)
@@ -98,10 +98,10 @@ def _most(found: InferredCouplings, drawn: int) -> str:
             if found.causes
             else "The strongest couplings, none of which is certain"
         )
-    edges = counted(len(found.edges), "edge")
+    what, told = ("edge", "that can be told") if found.is_sparse else ("coupling", "whose sign is clear")
     if drawn == len(found.edges):
-        return f"All {edges} that can be told" if len(found.edges) > 1 else "The one edge that can be told"
-    return f"The strongest {drawn} of {edges} that can be told"
+        return f"All {counted(drawn, what)} {told}" if drawn > 1 else f"The one {what} {told}"
+    return f"The strongest {drawn} of {counted(len(found.edges), what)} {told}"
 
 
 def _network(

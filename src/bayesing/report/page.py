@@ -119,7 +119,7 @@ def _values(a: Analysis, pictures: Sequence[Picture], title: str, provenance: Pr
         "galleries": {
             name: [drawn[key] for key in keys if key in drawn] for name, keys in _GALLERIES.items()
         },
-        "method": sentences.METHOD,
+        "method": sentences.method(a),
         "command": provenance.command,
         "making": made,
         "citations": CITATIONS,

@@ -24,14 +24,35 @@ STRENGTH = (
     "place the data among the phases of models with many random couplings, which physicists ask for first."
 )
 
-METHOD = (
-    "The model is P(S) ∝ exp(Σ h_i S_i + Σ J_ij S_i S_j) with spins S_i = ±1. Couplings are taken to be many and "
-    "random, of mean 0 and variance γ/n = J²/n, and empirical Bayes infers J and the field H from the samples "
-    "without estimating any single coupling. The couplings follow with that prior; nothing is cross-validated.",
+MODEL = "The model is P(S) ∝ exp(Σ h_i S_i + Σ J_ij S_i S_j) with spins S_i = ±1."
+STRENGTH_METHOD = (
+    "For the strength J couplings are taken to be many and random, of mean 0 and variance γ/n = J²/n, and empirical "
+    "Bayes infers J and the field H from the samples without estimating any single coupling."
+)
+ERRORS = (
     "Rows are assumed to be independent samples, unless they are a series. Standard errors are those over data sets "
     "of the same size, with other couplings of the same strength; those of single couplings are posterior standard "
-    "deviations.",
+    "deviations."
 )
+
+
+def method(a: Analysis) -> tuple[str, ...]:
+    """The model, its priors and what errors mean."""
+    found = a.couplings
+    if found is None:
+        how = ""
+    elif found.is_sparse:
+        how = (
+            " Single couplings have a sparse prior: a mixture of 0 and of couplings of several sizes, whose shares "
+            "are inferred from the same samples. Nothing is cross-validated."
+        )
+    elif found.machine.gamma_ is None:
+        how = " Single couplings have no prior."
+    else:
+        how = (
+            f" Single couplings have a {found.machine.prior.capitalize()} prior; nothing is cross-validated."
+        )
+    return f"{MODEL} {STRENGTH_METHOD}{how}", ERRORS
 
 
 def subtitle(a: Analysis) -> str:

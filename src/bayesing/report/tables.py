@@ -81,9 +81,8 @@ def _edges_fact(a: Analysis) -> Fact:
     if found is None:
         return Fact("Edges", "not inferred")
     pairs = counted(a.n * (a.n - 1) // 2, "pair")
-    wrong = "false" if found.is_sparse else "of the other sign"
-    false = f", about {found.false:.0f} {wrong}" if found.edges else ""
-    return Fact("Edges", f"{len(found.edges):,}", f"of {pairs}{false}")
+    false = f", about {found.false:.0f} {'false' if found.is_sparse else 'wrong'}" if found.edges else ""
+    return Fact("Edges" if found.is_sparse else "Clear signs", f"{len(found.edges):,}", f"of {pairs}{false}")
 
 
 def _check_fact(a: Analysis) -> Fact:
@@ -325,7 +324,8 @@ def edges(a: Analysis) -> Table | None:
         for k, c in enumerate(shown)
     )
     pairs = counted(a.n * (a.n - 1) // 2, "pair")
-    caption = f"Edges, the most probable first ({told:,} of {pairs})" if told else "The strongest couplings"
+    what = "Edges" if found.is_sparse else "Pairs with a clear sign"
+    caption = f"{what}, the most probable first ({told:,} of {pairs})" if told else "The strongest couplings"
     head = ("Pair of variables", "J ± error", "Probability of the edge" if found.is_sparse else "of its sign")
     caption = caption if len(shown) > 1 else "The coupling"
     return Table(caption, rows, head, numeric=True, key="edges-table")

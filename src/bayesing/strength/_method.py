@@ -18,7 +18,8 @@ from ..types import Array, Heard
 class Options(NamedTuple):
     """What a method is told: the prior, whether couplings have a mean, a seed, and who hears of progress.
 
-    ``doubted`` says that the couplings do not look like those of the prior, so that a second opinion is wanted.
+    ``doubted`` says that the couplings do not look like those of the prior, so that a second opinion is wanted, and
+    ``compared`` that it is wanted although they do.
     """
 
     prior: str = "gaussian"
@@ -26,6 +27,7 @@ class Options(NamedTuple):
     seed: Seed = None
     progress: Heard | None = None
     doubted: bool = False
+    compared: bool = False
 
 
 class Evidence(NamedTuple):

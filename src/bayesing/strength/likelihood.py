@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from ..learning.newton import Place
 
 _SEARCH = 0.5  # share of the work that is the search for the mode
+_PULLED = (
+    0.85  # of J without the prior's pull over that with it, below which couplings are not those of the prior
+)
 _MANY = 10  # samples a spin from which couplings without the prior's pull are precise enough
 _MORE = 4.0  # times as many draws, at most, where data say little
 
@@ -67,7 +70,7 @@ def fit_likelihood(stats: SpinStatistics, options: Options) -> Estimate:
             heard=lambda done: heard(_SEARCH, 1 - _SEARCH, done),
         )
         second = None
-        if options.doubted and not at_zero and not drawn.drifted:
+        if (options.doubted or options.compared) and not at_zero and not drawn.drifted:
             second = find_mode(source, FREE * drawn.gamma, n, again, run)[0]
             data = source.averaged(second.J, second.h, run)
     H = float(mode.h.mean())
@@ -89,7 +92,7 @@ def fit_likelihood(stats: SpinStatistics, options: Options) -> Estimate:
     if second:
         free, free_error = without_pull(second, data, n)
         pull = math.sqrt(free / gamma)
-        if stats.N >= _MANY * n:
+        if stats.N >= _MANY * n and (options.doubted or pull < _PULLED):
             gamma, error = free, free_error
     J0, J0_error = _mean_coupling(drawn.J, n, gamma) if options.mean_coupling else (0.0, 0.0)
     gamma = max(gamma - J0**2 / n, 0.0)
