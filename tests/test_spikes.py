@@ -198,5 +198,29 @@ def test_groups_of_pynapple():
     ]  # to 0.07, not 0.09
     data = bs.from_spike_trains(group, bin=0.02, t_start=0.02, t_stop=0.06)
     assert data.spins.tolist() == [[-1, 1], [1, -1]]
-    group[3] = Ts([0.003, 0.048], (0.0, 0.02), (0.04, 0.07))
-    assert "the recording has 2 epochs" in " ".join(bs.from_spike_trains(group, bin=0.02).notes)
+
+
+def test_epochs_of_pynapple_are_runs():
+    epochs = (0.0, 0.05), (0.11, 0.16), (0.2, 0.21)  # two bins, two bins, none
+    group = {3: Ts([0.003, 0.12, 0.205], *epochs), 7: Ts([0.02, 0.131, 0.145], *epochs)}
+    data = bs.from_spike_trains(group, bin=0.02)
+    assert data.spins.tolist() == [[1, -1], [-1, 1], [1, -1], [-1, 1]]
+    assert data.lengths == (2, 2) and bs.SpinStatistics.of(data).runs == (2, 2)
+    notes = " ".join(data.notes)
+    assert "3 epochs, which are runs of their own. 1 are shorter than a bin" in notes
+    assert "1 of 6 spikes lie outside" in notes
+    cut = bs.from_spike_trains(group, bin=0.02, t_start=0.01, t_stop=0.14)
+    assert cut.spins.tolist() == [[-1, 1], [-1, -1], [1, -1]] and cut.lengths == (2, 1)
+    group[7] = Ts([0.02], (0.0, 0.16))
+    with pytest.raises(ValueError, match="different time supports"):
+        bs.from_spike_trains(group, bin=0.02)
+
+
+def test_independent_cells_of_several_epochs_have_no_couplings():
+    """Silence between epochs would make all cells look alike."""
+    rng = np.random.default_rng(1)
+    epochs = (0.0, 8.0), (40.0, 48.0), (90.0, 98.0)
+    trains = [np.concatenate([a + 8 * rng.random(100) for a, _ in epochs]) for _ in range(8)]
+    data = bs.from_spike_trains({k: Ts(np.sort(t), *epochs) for k, t in enumerate(trains)}, bin=0.02)
+    eb = bs.EmpiricalBayes().fit(data)
+    assert data.spins.shape == (1200, 8) and eb.gamma_ < 3 * eb.gamma_error_

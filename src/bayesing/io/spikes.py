@@ -62,33 +62,46 @@ def from_spike_trains(
         raise InputError("bin must be above 0: found bin=0.")
     arrays = [_train(train, unit, k) for k, train in enumerate(trains)]
     start, stop = _window(trains, arrays, unit, width, t_start, t_stop)
-    K = int(_bins(np.array([stop]), start, width)[0])
+    epochs = _epochs(trains, start, stop)
+    whole = [(first, int(_bins(np.array([last]), first, width)[0])) for first, last in epochs]
+    runs = [run for run in whole if run[1] > 0]
+    K = sum(bins for _, bins in runs)
     if K < 2:
         raise InputError(
             f"Expected at least 2 whole bins: found {K} from {start:g} to {stop:g} with bin={width:g}. Give t_stop, "
             "or choose narrower ones."
         )
-    spins, notes = _words(arrays, [_precision(train) for train in trains], start, width, K)
-    notes += _on_epochs(trains)
+    spins, notes = _words(arrays, [_precision(train) for train in trains], runs, width)
+    lengths = None
+    if len(epochs) > 1:
+        lengths = tuple(bins for _, bins in runs)
+        short = f" {len(epochs) - len(runs)} are shorter than a bin and left out." * (len(runs) < len(epochs))
+        notes.append(f"the recording has {len(epochs)} epochs, which are runs of their own.{short}")
     rows = PackedSpins.of(spins)
-    return SpinData(rows, names, "spikes", (*notes, *on_constant_spins(~varies(rows), names), _IN_ORDER))
+    notes = [*notes, *on_constant_spins(~varies(rows), names), _IN_ORDER]
+    return SpinData(rows, names, "spikes", tuple(notes), lengths=lengths)
 
 
-def _on_epochs(trains: list[Any]) -> list[str]:
-    """A note where a recording of pynapple has gaps."""
-    epochs = max((len(train.time_support.start) for train in trains if _has_support(train)), default=1)
-    if epochs < 2:
-        return []
-    return [
-        f"the recording has {epochs} epochs, and bins between them are taken for silence. Take one epoch at a time, "
-        "with t_start and t_stop."
-    ]
+def _epochs(trains: list[Any], start: float, stop: float) -> list[tuple[float, float]]:
+    """Beginnings and ends of what was recorded within the window: where pynapple knows of gaps, several."""
+    found = [train.time_support for train in trains if _has_support(train)]
+    if all(len(each.start) == 1 for each in found):
+        return [(start, stop)]
+    spans = {tuple(zip(map(float, each.start), map(float, each.end), strict=True)) for each in found}
+    if len(spans) > 1:
+        raise InputError(
+            "Expected trains that were recorded at the same times: found different time supports. Restrict all to "
+            "the same epochs."
+        )
+    inside = [(max(first, start), min(last, stop)) for first, last in spans.pop()]
+    return [(first, last) for first, last in inside if last > first]
 
 
 def _words(
-    arrays: list[Array], precisions: list[float], start: float, width: float, K: int
+    arrays: list[Array], precisions: list[float], runs: list[tuple[float, int]], width: float
 ) -> tuple[Spins, list[str]]:
-    """The spins, and notes on spikes that they do not show."""
+    """The spins of runs, each from a time on so many bins, and notes on spikes that they do not show."""
+    K = sum(bins for _, bins in runs)
     try:
         spins = np.full((K, len(arrays)), -1, np.int8)
     except (MemoryError, ValueError) as error:
@@ -98,18 +111,22 @@ def _words(
         ) from error
     outside = filled = several = 0
     for j, (array, eps) in enumerate(zip(arrays, precisions, strict=True)):
-        bins = _bins(array, start, width, eps)
-        inside = bins[(bins >= 0) & (bins < K)].astype(np.int64)
-        outside += len(bins) - len(inside)
+        parts, first = [], 0
+        for start, length in runs:
+            bins = _bins(array, start, width, eps)
+            parts.append(bins[(bins >= 0) & (bins < length)].astype(np.int64) + first)
+            first += length
+        inside = np.concatenate(parts)
+        outside += len(array) - len(inside)
         hit, spikes = np.unique(inside, return_counts=True)
         spins[hit, j] = 1
         filled += len(hit)
         several += int(np.count_nonzero(spikes > 1))
     notes = []
     if outside:
-        total, end = sum(map(len, arrays)), start + K * width
+        total, end = sum(map(len, arrays)), runs[-1][0] + runs[-1][1] * width
         notes.append(
-            f"{outside} of {total} spikes lie outside of the bins, from {start:g} to {end:g}, and are left out."
+            f"{outside} of {total} spikes lie outside of the bins, from {runs[0][0]:g} to {end:g}, and are left out."
         )
     if several:
         share = 100 * several / filled
