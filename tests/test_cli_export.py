@@ -51,6 +51,7 @@ def test_fields_and_zero_one(data):
     assert "21 couplings, for 0/1: four times those of spins" in result.stdout
     assert result.stdout.splitlines()[-1] == "wrote h.csv: 7 thresholds"
     bm = bs.BoltzmannMachine("spectral").fit(pd.DataFrame(SIM.spins, columns=NAMES))
+    assert f"{4 * bm.strongest(1)[0].J:+.4f} ±" in result.stdout and result.stdout.count("of 0 and 1\n") == 3
     assert [pair for pair, _ in read_couplings("J.csv")] == list(bm.pairs(encoding="01"))
     fields = pd.read_csv("h.csv")
     assert fields.field.to_numpy() == pytest.approx(bm.model_.to_zero_one()[1])

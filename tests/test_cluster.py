@@ -213,7 +213,7 @@ def test_another_python_on_a_worker():
 def impatient(monkeypatch):
     monkeypatch.setattr(_probe, "PATIENCE", 1)
     monkeypatch.setattr(_probe, "_CONNECT", 0.5)
-    monkeypatch.setattr(_cluster, "GONE", 3)
+    monkeypatch.setattr(_cluster, "GONE", 6)
 
 
 def test_a_silent_port(folder, impatient):

@@ -244,6 +244,28 @@ process(program)
 """
 
 
+CONVERTED = """
+import signal
+from bayesing.cli._process import process
+
+def program():
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt as error:
+        raise {kind}("initialization failed") from error
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+process(program)
+"""
+
+
+@pytest.mark.parametrize("kind", ["ImportError", "SystemExit"])
+def test_ctrl_c_that_a_library_turns_into_another_error_is_heard(kind):
+    command = [sys.executable, "-c", CONVERTED.format(kind=kind)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (result.returncode, result.stderr) == (130, "interrupted\n")
+
+
 def test_ctrl_c_that_a_callback_swallows_is_heard():
     command = [sys.executable, "-c", SWALLOWED]
     result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)

@@ -18,8 +18,11 @@ INTERRUPTED = 130  # exit code: 128 and the number of the signal, as shells have
 
 def process(program: Callable[[], None]) -> None:
     """Run a program: the first Ctrl-C unwinds it, and one that comes later, or at its end, ends it at once."""
+    heard = False
 
     def interrupt(*_: object) -> NoReturn:
+        nonlocal heard
+        heard = True
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         raise KeyboardInterrupt
 
@@ -42,6 +45,10 @@ def process(program: Callable[[], None]) -> None:
                 signal.signal(signal.SIGINT, signal.SIG_DFL)
     except KeyboardInterrupt:
         interrupted()
+    except BaseException as error:
+        if heard and not (isinstance(error, SystemExit) and error.code == INTERRUPTED):
+            interrupted()  # another library has made something else of it
+        raise
 
 
 def interrupted() -> NoReturn:

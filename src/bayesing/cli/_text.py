@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from ..encodings import SPINS
 from ..exceptions import Setting
 
 if TYPE_CHECKING:
@@ -71,8 +72,10 @@ def _interval_lines(interval: Interval) -> list[str]:
     ]
 
 
-def couplings_as_text(found: ShownCouplings, encoding: str) -> str:
-    """How couplings were found, and the largest of them."""
+def couplings_as_text(found: ShownCouplings, encoding: str, shown_as: str = SPINS) -> str:
+    """How couplings were found, and the largest of them, in the encoding that the file has."""
+    from ..edges import in_encoding  # which imports what takes time
+
     lines = [
         f"  data     {_size(found)}, encoded {encoding}",
         f"  method   {found.method}" + ("" if found.reason == found.hidden_reason else f" ({found.reason})"),
@@ -89,9 +92,10 @@ def couplings_as_text(found: ShownCouplings, encoding: str) -> str:
         lines.append(f"  check    {found.check.worded(Setting.in_shell)}")
     pairs = found.n_spins * (found.n_spins - 1) // 2
     lines.append(_edges_line(found, pairs))
-    for k, edge in enumerate(found.strongest[:IN_TEXT]):
+    unit = "    of 0 and 1" if shown_as != SPINS else ""
+    for k, edge in enumerate(in_encoding(found.strongest[:IN_TEXT], shown_as)):
         title = "" if k else "largest"
-        lines.append(f"  {title:9}{edge.J:+.4f} ± {edge.error:.4f}    {edge.name_i}, {edge.name_j}")
+        lines.append(f"  {title:9}{edge.J:+.4f} ± {edge.error:.4f}    {edge.name_i}, {edge.name_j}{unit}")
     return "\n".join([*lines, *_cause_lines(found)])
 
 

@@ -132,7 +132,7 @@ def couplings(
         how |= {} if fields is None else {"fields_output": fields}
         click.echo(dumps(couplings_as_json(result) | how))
     else:
-        echo(couplings_as_text(result, found.encoding))
+        echo(couplings_as_text(result, found.encoding, encoding))
         echo(f"wrote {output}: {written}")
         if fields is not None:
             echo(f"wrote {fields}: {of_fields}")

@@ -12,6 +12,7 @@ from ._record import listing
 from ._table import Chunk, Table, short
 
 EXPECTED = "expected ±1, 0/1 or yes/no"
+_NAMED = 100  # columns at fault, at most
 
 
 def stops_counting(table: Table, chunk: Chunk, row: int, start: int) -> NotSpinsError:
@@ -95,9 +96,10 @@ def _all_of(table: Table, columns: list[int]) -> str:
     if len(columns) == 1:
         return ""
     named = ", ".join(
-        short(table.names[j]) if table.names and table.names[j] else str(j + 1) for j in columns
+        short(table.names[j]) if table.names and table.names[j] else str(j + 1) for j in columns[:_NAMED]
     )
-    return f" {len(columns)} of {table.width} columns hold other values: {named}."
+    more = ", ..." if len(columns) > _NAMED else ""
+    return f" {len(columns)} of {table.width} columns hold other values: {named}{more}."
 
 
 def _is_label(chunk: Chunk, j: int) -> bool:

@@ -35,6 +35,7 @@ class HeldOut:
     fitted: int
     tested: int
     drawn: float = 0.0  # share of the cells of these others that are missing, and drawn from the machine
+    in_order: bool = False  # the first rows were fitted and the last were tested, in place of a random choice
 
 
 def held_out_of(
@@ -77,7 +78,9 @@ def held_out_of(
     spins = whole_rows(fitted.answer_, tested, choices.seed).spins()
     rng = np.random.default_rng([choices.seed, 2])
     found = predict(fitted.model_, spins, samples, rng, fitted.answer_.n_hidden)
-    return HeldOut(found, fitted.method_, len(train), len(test), tested.missing / (tested.N * n)), ""
+    return HeldOut(
+        found, fitted.method_, len(train), len(test), tested.missing / (tested.N * n), choices.series
+    ), ""
 
 
 def in_order(N: int, most: int, lag: int) -> tuple[Indices, Indices]:

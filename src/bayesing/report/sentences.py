@@ -140,10 +140,19 @@ def prediction(a: Analysis) -> tuple[str, ...]:
         if a.couplings is None or a.couplings.rows < a.N
         else f" (The couplings above come from all {a.N:,}.)"
     )
-    fitted = (
-        f"A model was fitted to a random choice of {found.fitted:,} samples, by {found.method}, and {by} of it are "
-        f"compared with {found.tested:,} samples that it had not seen.{above}"
+    which, others = (
+        (f"{found.fitted:,} samples of the first three quarters", f"{found.tested:,} of the last quarter")
+        if found.in_order
+        else (f"a random choice of {found.fitted:,} samples", f"{found.tested:,} samples")
     )
+    fitted = (
+        f"A model was fitted to {which}, by {found.method}, and {by} of it are compared with {others} that it had "
+        f"not seen.{above}"
+    )
+    if found.in_order and a.order is not None and a.order.drifts:
+        fitted += (
+            " Means drift over the rows, so that the last quarter may differ from the others for this reason."
+        )
     if found.drawn:
         fitted += (
             f" Of the cells of these samples {percent(found.drawn)} are missing. They are drawn from the model, "

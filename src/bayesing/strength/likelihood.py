@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arguments import seed_sequence
-from ..exceptions import NotConvergedWarning, Setting
+from ..exceptions import AnotherKindWarning, NotConvergedWarning, Setting
 from ..statistics import SpinStatistics
 from ..threads import workers
 from ..types import Array
@@ -36,6 +36,7 @@ _SEARCH = 0.5  # share of the work that is the search for the mode
 _PULLED = (
     0.85  # of J without the prior's pull over that with it, below which couplings are not those of the prior
 )
+_KNOWN = 0.8  # share of the data in J0, below which the prior has too much of a say
 _MANY = 10  # samples a spin from which couplings without the prior's pull are precise enough
 _MORE = 4.0  # times as many draws, at most, where data say little
 
@@ -94,16 +95,31 @@ def fit_likelihood(stats: SpinStatistics, options: Options) -> Estimate:
         pull = math.sqrt(free / gamma)
         if stats.N >= _MANY * n and (options.doubted or pull < _PULLED):
             gamma, error = free, free_error
-    J0, J0_error = _mean_coupling(drawn.J, n, gamma) if options.mean_coupling else (0.0, 0.0)
+    J0, J0_error = 0.0, 0.0
+    if options.mean_coupling:
+        J0, J0_error, share = _mean_coupling(drawn.J, n, gamma)
+        if share < _KNOWN:
+            text = (
+                f"The prior of couplings, whose mean is 0, pulls J0 to 0: the data have {100 * share:.0f}% of the "
+                "say in it. Use ",
+                Setting("method", "spectral"),
+                ", which has no such prior.",
+            )
+            warnings = (*warnings, AnotherKindWarning(*text))
     gamma = max(gamma - J0**2 / n, 0.0)
     return Estimate(gamma, error, H, H_error, J0, J0_error, bound=drawn.bound, pull=pull, warnings=warnings)
 
 
-def _mean_coupling(J: Array, n: int, gamma: float) -> tuple[float, float]:
-    """n times the mean coupling, of draws (draws, n, n); other couplings of the same strength have other means."""
+def _mean_coupling(J: Array, n: int, gamma: float) -> tuple[float, float, float]:
+    """n times the mean coupling, of draws (draws, n, n); other couplings of the same strength have other means.
+
+    Also by how much the data make it narrower than the prior, whose variance of it is 2 gamma/n.
+    """
     k = J.shape[1]
     means = n * J.sum(axis=(1, 2)) / (k * (k - 1))
-    return float(means.mean()), math.sqrt(float(means.var()) + 2 * gamma / n)
+    variance, of_prior = float(means.var()), 2 * gamma / n
+    share = 1 - variance / of_prior if of_prior > 0 else 0.0
+    return float(means.mean()), math.sqrt(variance + of_prior), max(share, 0.0)
 
 
 def _draws(mode: Place) -> int:
