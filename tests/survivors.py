@@ -35,6 +35,7 @@ EXPLAINED = {
         "for k in range(200):": LIMIT,
     },
     "mixture": {
+        "if value - last == _ENOUGH * len(b):": LIMIT,
         "if value - last < _ENOUGH / 10 / len(b):": LIMIT,
         "centres, variances = np.array([0.0, size, -size]), np.array([0.0, 1.0, 1.0]) * (size / 4) ** 2": START,
         "clear = np.abs(b)[np.abs(b) * np.sqrt(q) > _CLEAR]": START,
@@ -52,6 +53,7 @@ EXPLAINED = {
         "_Z = np.linspace(- 8.0, 7.0, 113)": "has 1e-12 more of a Gaussian variable",
         "low, high = np.where(gradient > 0, b, low), np.where(gradient != 0, high, b)": "a wider bracket",
         "low, high = np.where(gradient >= 0, b, low), np.where(gradient > 0, high, b)": EDGE,
+        "b = np.where((b >= low) & (b != high), b, (low + high) / 2)": PATH,
         "b = b + gradient / (N * ((1 - t**2) @ _DZ) - 1)": "a step of a search that has the same end",
         "b = b + gradient / (N * ((1 - t**2) @ _DZ) + 2)": "a step of a search that has the same end",
         "sums: Integers, N: int | Integers, mean: Array | float = 0.0, variance: Array | float = -1.0": (
