@@ -54,7 +54,7 @@ TESTS = {
     "learning/certificate": "learning_certificate",
     "strength/_method": "methods replica",
     "strength/inversion": "inversion",
-    "strength/likelihood": "likelihood",
+    "strength/likelihood": "likelihood learning_scale",
     "strength/plefka": "plefka",
     "strength/_modes": "pseudolikelihood",
     "strength/pseudolikelihood": "pseudolikelihood",

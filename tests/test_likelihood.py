@@ -1,8 +1,10 @@
 """The two methods "likelihood", through the estimators."""
 
+import math
 import threading
 import warnings
 from dataclasses import replace
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 import bayesing as bs
 from bayesing.couplings.likelihood import _unseen
 from bayesing.learning import posterior
+from bayesing.strength.likelihood import _draws, _mean_coupling
 
 from samples import ENDLESS, FREE, draw_exactly, random_model, random_spins, stats
 from slow import Posterior, pack
@@ -225,6 +228,25 @@ def test_the_strength_is_that_of_the_couplings():
     realised = np.sqrt(30 * np.mean(sim.couplings[np.triu_indices(30, 1)] ** 2))
     assert abs(eb.J_ - realised) < 3 * eb.J_error_ < 0.3
     assert abs(eb.H_ - 0.2) < 3 * eb.H_error_ + 0.05 and 0 < eb.H_error_ < 0.1
+
+
+def test_the_mean_coupling_is_that_of_all_pairs():
+    """n times the mean of each draw; draws differ, and so would other couplings of the same strength."""
+    k, columns, gamma = 4, 6, 0.3
+    upper = np.triu(np.random.default_rng(0).normal(0.2, 0.5, (5, k, k)), 1)
+    means = columns * upper[:, *np.triu_indices(k, 1)].mean(axis=1)
+    found = _mean_coupling(upper + upper.transpose(0, 2, 1), columns, gamma)
+    assert found == pytest.approx((means.mean(), math.sqrt(means.var() + 2 * gamma / columns)))
+
+
+@pytest.mark.parametrize(("share", "times"), [(0.9, 1), (0.25, 1), (0.125, 2), (0.01, 4), (0.0, 4)])
+def test_data_that_say_little_have_more_draws(share, times):
+    """Up to four times as many; what stands on the diagonal is of no coupling."""
+    lam = 2.0
+    K = np.full((5, 5), (1 - math.sqrt(share)) / lam)
+    np.fill_diagonal(K, 0.0)
+    mode = SimpleNamespace(h=np.zeros(5), metric=SimpleNamespace(lam=lam, K=K))
+    assert _draws(mode) == pytest.approx(times * posterior.DRAWS, abs=1)
 
 
 def test_spins_without_couplings():
