@@ -128,6 +128,10 @@ EXPLAINED = {
         "_MEMORY = 11  # steps that L-BFGS remembers": PATH,
         '"maxfun": 1 * _MOST_STEPS,': LIMIT,
     },
+    "couplings/_sparse": {
+        "return self.gain <= LEAST_GAIN": EDGE,
+        "MOST_ROWS = 601  # spins up to which messages are between rows": "a convention: where the short way begins",
+    },
     "couplings/exact": {
         "width = np.sqrt((1 - m) * (1 + m))": "units of the search; couplings are turned back from them",
         "free = np.log((N + stats.sums) / (N - stats.sums)) / 2": START,
