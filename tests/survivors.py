@@ -145,6 +145,9 @@ EXPLAINED = {
         "spins, step = kept.spins(), max(1, _AT_A_TIME // kept.N)": SPEED,
         "if len(often) < 2 or (kept.N <= kept.n and len(often) >= _MOST_COMPARED):": SPEED,
         "p = mean / (len(k) ** 1)": START,
+        "while height(parameters + rate * step) < here + 0.1 * rate * gain and rate > -0.99999999:": (
+            "steps so short are never needed"
+        ),
         "while height(parameters + rate * step) < here + -0.9 * rate * gain and rate > 1e-8:": PATH,
         "least = min(1e-4, _UNSEEN_WIDTH ** fit.spectrum.n / fit.spectrum.nu)  # the law needs a g above 0": (
             "a g so small has no law but that of noise"
@@ -153,10 +156,16 @@ EXPLAINED = {
     "check": {
         "operations = 2e8 + n * min(n, N) * (n + N / 2)": "how many chains are affordable",
         "return Effort(chains, max(16, chains // 5), 1 / 64)": "how many chains are affordable",
+        "return Effort(chains, max(16, chains // 4), 1 / 63)": "how many steps are affordable",
         "return self.means < _MEANS and self.pairs <= _PAIRS * math.sqrt(1 + _FEW / self.n_data)": EDGE,
         "return self.means <= _MEANS and self.pairs < _PAIRS * math.sqrt(1 + _FEW / self.n_data)": EDGE,
         "chosen = rng.choice(stats.N, n_chains, replace=stats.N != n_chains)": "some chains start alike",
         "_EXACT = 13  # spins up to which going through all states takes no time": SPEED,
+    },
+    "thinned": {
+        "return min(after / before, 1.0), min(of_J0[1] / of_J0[0], 1.0) if has_mean else 2.0": (
+            "it multiplies errors that are all 0"
+        ),
     },
     "_surface": {
         "a, b = math.log(max(float(np.var(y)), 1e-300)), 1.0": START,
