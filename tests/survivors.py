@@ -60,6 +60,18 @@ EXPLAINED = {
             "a variance below 0 counts as 0"
         ),
     },
+    "roots": {
+        "t = min(max(t, least), 1 + least)": PATH,
+    },
+    "drawn": {
+        "if self._held > 1 * rows_drawn(rows.n):": SPEED,
+    },
+    "entropy": {
+        "centre, reach = (first.max() + first.min()) / 2, (0.5 // FAR) * np.ptp(first)": "FAR is 0.5, and both are 1",
+    },
+    "centrality": {
+        "for weight, x in zip(weights, vectors.T, strict=False):": "both are as long",
+    },
     "order": {
         "_MOST_CELLS = 2**19  # of pairs of rows that are looked at": SPEED,
         "step = max( 0, -(-len(first) * stats.n // _MOST_CELLS))": "the second number is at least 1",
