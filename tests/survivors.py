@@ -100,6 +100,13 @@ EXPLAINED = {
         ): "both parts of pairs are as long",
         "wanted = max(_SAMPLES * (len(pairs[ -1]) + n), _LEAST)": "both parts of pairs are as long",
     },
+    "learning/posterior": {
+        "_LONGEST = 1.1  # change of ln gamma in a step": PATH,
+        "drifted |= drift >= max(2 * _DRIFT, _FAR * math.sqrt(max(float(data.C.sum()), 0.0) / N) / n)": EDGE,
+    },
+    "learning/causes_evidence": {
+        "times, thin = math.ceil(_FIRST // population.size), 2": "samples to begin with; there are more if need be",
+    },
     "learning/quadratic": {
         "change = max(np.max(np.abs(dx) / np.sqrt(self.J)), np.max(np.abs(dy) * np.sqrt(self.b)))": LIMIT,
     },
