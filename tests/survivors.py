@@ -35,6 +35,7 @@ EXPLAINED = {
         "for k in range(200):": LIMIT,
     },
     "mixture": {
+        "if value - last == _ENOUGH * len(b):": LIMIT,
         "if value - last < _ENOUGH / 10 / len(b):": LIMIT,
         "centres, variances = np.array([0.0, size, -size]), np.array([0.0, 1.0, 1.0]) * (size / 4) ** 2": START,
         "clear = np.abs(b)[np.abs(b) * np.sqrt(q) > _CLEAR]": START,
@@ -52,11 +53,24 @@ EXPLAINED = {
         "_Z = np.linspace(- 8.0, 7.0, 113)": "has 1e-12 more of a Gaussian variable",
         "low, high = np.where(gradient > 0, b, low), np.where(gradient != 0, high, b)": "a wider bracket",
         "low, high = np.where(gradient >= 0, b, low), np.where(gradient > 0, high, b)": EDGE,
+        "b = np.where((b >= low) & (b != high), b, (low + high) / 2)": PATH,
         "b = b + gradient / (N * ((1 - t**2) @ _DZ) - 1)": "a step of a search that has the same end",
         "b = b + gradient / (N * ((1 - t**2) @ _DZ) + 2)": "a step of a search that has the same end",
         "sums: Integers, N: int | Integers, mean: Array | float = 0.0, variance: Array | float = -1.0": (
             "a variance below 0 counts as 0"
         ),
+    },
+    "roots": {
+        "t = min(max(t, least), 1 + least)": PATH,
+    },
+    "drawn": {
+        "if self._held > 1 * rows_drawn(rows.n):": SPEED,
+    },
+    "entropy": {
+        "centre, reach = (first.max() + first.min()) / 2, (0.5 // FAR) * np.ptp(first)": "FAR is 0.5, and both are 1",
+    },
+    "centrality": {
+        "for weight, x in zip(weights, vectors.T, strict=False):": "both are as long",
     },
     "order": {
         "_MOST_CELLS = 2**19  # of pairs of rows that are looked at": SPEED,
@@ -85,6 +99,13 @@ EXPLAINED = {
             "  # b, as a function of couplings and fields"
         ): "both parts of pairs are as long",
         "wanted = max(_SAMPLES * (len(pairs[ -1]) + n), _LEAST)": "both parts of pairs are as long",
+    },
+    "learning/posterior": {
+        "_LONGEST = 1.1  # change of ln gamma in a step": PATH,
+        "drifted |= drift >= max(2 * _DRIFT, _FAR * math.sqrt(max(float(data.C.sum()), 0.0) / N) / n)": EDGE,
+    },
+    "learning/causes_evidence": {
+        "times, thin = math.ceil(_FIRST // population.size), 2": "samples to begin with; there are more if need be",
     },
     "learning/quadratic": {
         "change = max(np.max(np.abs(dx) / np.sqrt(self.J)), np.max(np.abs(dy) * np.sqrt(self.b)))": LIMIT,
@@ -126,6 +147,10 @@ EXPLAINED = {
         "_MEMORY = 11  # steps that L-BFGS remembers": PATH,
         '"maxfun": 1 * _MOST_STEPS,': LIMIT,
     },
+    "couplings/_sparse": {
+        "return self.gain <= LEAST_GAIN": EDGE,
+        "MOST_ROWS = 601  # spins up to which messages are between rows": "a convention: where the short way begins",
+    },
     "couplings/exact": {
         "width = np.sqrt((1 - m) * (1 + m))": "units of the search; couplings are turned back from them",
         "free = np.log((N + stats.sums) / (N - stats.sums)) / 2": START,
@@ -139,6 +164,9 @@ EXPLAINED = {
         "spins, step = kept.spins(), max(1, _AT_A_TIME // kept.N)": SPEED,
         "if len(often) < 2 or (kept.N <= kept.n and len(often) >= _MOST_COMPARED):": SPEED,
         "p = mean / (len(k) ** 1)": START,
+        "while height(parameters + rate * step) < here + 0.1 * rate * gain and rate > -0.99999999:": (
+            "steps so short are never needed"
+        ),
         "while height(parameters + rate * step) < here + -0.9 * rate * gain and rate > 1e-8:": PATH,
         "least = min(1e-4, _UNSEEN_WIDTH ** fit.spectrum.n / fit.spectrum.nu)  # the law needs a g above 0": (
             "a g so small has no law but that of noise"
@@ -147,10 +175,16 @@ EXPLAINED = {
     "check": {
         "operations = 2e8 + n * min(n, N) * (n + N / 2)": "how many chains are affordable",
         "return Effort(chains, max(16, chains // 5), 1 / 64)": "how many chains are affordable",
+        "return Effort(chains, max(16, chains // 4), 1 / 63)": "how many steps are affordable",
         "return self.means < _MEANS and self.pairs <= _PAIRS * math.sqrt(1 + _FEW / self.n_data)": EDGE,
         "return self.means <= _MEANS and self.pairs < _PAIRS * math.sqrt(1 + _FEW / self.n_data)": EDGE,
         "chosen = rng.choice(stats.N, n_chains, replace=stats.N != n_chains)": "some chains start alike",
         "_EXACT = 13  # spins up to which going through all states takes no time": SPEED,
+    },
+    "thinned": {
+        "return min(after / before, 1.0), min(of_J0[1] / of_J0[0], 1.0) if has_mean else 2.0": (
+            "it multiplies errors that are all 0"
+        ),
     },
     "_surface": {
         "a, b = math.log(max(float(np.var(y)), 1e-300)), 1.0": START,

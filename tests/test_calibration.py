@@ -5,6 +5,7 @@ import math
 import pickle
 import warnings
 from dataclasses import replace
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -245,6 +246,25 @@ def test_the_angle_of_the_paper_s_estimator_goes_on_beyond_infinity(spins):
 def test_wrong_arguments(arguments, message, spins):
     with pytest.raises(ValueError, match=message):
         bs.EmpiricalBayes().fit(spins).interval(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "distance", "rows", "missing", "two"),
+    [
+        (True, 0.1, [1], 0, True),
+        (False, 0.1, [1], 0, False),  # the method that was asked for
+        (True, 0.5, [1], 0, False),  # far from the spin glass
+        (True, 0.1, None, 0, False),  # rows that were not kept
+        (True, 0.1, [1], 3, False),
+        (False, 0.5, [1], 0, False),
+        (False, 0.5, None, 0, False),
+    ],
+)
+def test_two_scores_are_of_auto_near_the_spin_glass_and_of_complete_rows(
+    chosen, distance, rows, missing, two
+):
+    answer = SimpleNamespace(chosen=chosen, diagnosis=SimpleNamespace(distance=distance))
+    assert calibration._two_scores(answer, SimpleNamespace(has_data=True, rows=rows, missing=missing)) == two
 
 
 def test_near_the_spin_glass_a_pickle_without_data_says_so():

@@ -1,6 +1,7 @@
 """Centralities against enumeration, a slow twin and limits; draws against the curvature that they stand for."""
 
 import math
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -14,10 +15,12 @@ from bayesing.centrality import (
     centrality,
     independent_draws,
     joint_draws,
+    mixture_draws,
     predictability,
 )
 from bayesing.conditionals import curvature
 from bayesing.ising import all_states
+from bayesing.mixture import Mixture
 
 from samples import draw_exactly, random_model, random_spins, without_noise
 
@@ -243,6 +246,30 @@ def test_joint_draws_know_the_local_fields():
     w = curvature(spins @ J + h).mean(axis=0)
     assert b.std(axis=0) == pytest.approx(1 / np.sqrt(N * w + 1), rel=4 / math.sqrt(2 * D))
     assert np.abs(np.corrcoef(b.T, couplings[:, 0, 1:].T)[:5, 5:]).max() < 4.5 / math.sqrt(D)
+
+
+def test_draws_from_mixtures_have_their_probabilities_means_and_fields():
+    """Four of five spins vary: a coupling is there as often as is probable, and the data know the local fields."""
+    _, _, h, spins = some_fit()
+    prior = Mixture(np.array([0.5, 0.5]), np.zeros(2), np.array([0.0, 0.2]))
+    q = np.array([20.0, 40.0, 60.0, 30.0, 50.0, 25.0])
+    edges = prior.given(np.array([0.1, -0.6, 0.3, 0.0, 0.8, -0.2]), q)
+    pairs, D, N = (np.array([0, 0, 0, 1, 1, 3]), np.array([1, 3, 4, 3, 4, 4])), 8000, 60  # spin 2 has none
+    J, precisions = np.zeros((5, 5)), np.zeros((5, 5))
+    J[pairs], precisions[pairs] = edges.mean, q
+    J, precisions = J + J.T, precisions + precisions.T
+    found = SimpleNamespace(matrix=J, precisions=precisions, edges=edges)
+    couplings, fields = stacked(mixture_draws(found, h, spins, N, D, np.random.default_rng(0)))
+    assert (couplings == couplings.transpose(0, 2, 1)).all() and not couplings[:, 2].any()
+    drawn = couplings[:, *pairs]
+    P = edges.probabilities
+    assert np.abs(np.mean(drawn != 0, axis=0) - P).max() < 4 * 0.5 / math.sqrt(D)
+    assert np.abs((drawn.mean(axis=0) - edges.mean) / np.sqrt(edges.variance / D)).max() < 4
+    assert np.abs(np.corrcoef(drawn.T) - np.eye(6)).max() < 4.5 / math.sqrt(D)
+    d, w = spins.mean(axis=0), curvature(spins @ J + h).mean(axis=0)
+    b = fields + couplings @ d
+    assert b.std(axis=0) == pytest.approx(1 / np.sqrt(N * w + 1), rel=4 / math.sqrt(2 * D))
+    assert np.abs((b.mean(axis=0) - h - J @ d) / b.std(axis=0)).max() < 4 / math.sqrt(D)
 
 
 def test_variances_follow_the_definition():

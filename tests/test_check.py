@@ -12,7 +12,7 @@ from joblib import cpu_count, effective_n_jobs, parallel_config
 
 import bayesing as bs
 import bayesing.check as module
-from bayesing.check import Effort, _chains_from, _counts, _shown, check, quick, thorough
+from bayesing.check import Effort, _at_rest, _chains_from, _counts, _shown, check, quick, thorough
 from bayesing.conditionals import independent_fields
 from bayesing.couplings import METHODS
 from bayesing.entropy import annealed
@@ -102,6 +102,22 @@ def test_annealed_chains_count_by_their_weights():
     assert found.active_at_rest_error < 0.15
     off = annealed(model, 20_000, 0, np.zeros(14), 1, 0.3).spins.sum(axis=1).mean() / 2 + 7 - exact
     assert abs(off) > 5 * found.active_at_rest_error  # what chains without weights would say
+
+
+def test_the_number_of_active_spins_has_the_error_of_chains_with_weights():
+    """14 spins that are mostly alike: a wide distribution, and chains that differ in weight."""
+    model, effort, base = bs.IsingModel(0.15 * (1 - np.eye(14)), 0.05), Effort(64, 500, 0.3), np.zeros(14)
+    found = annealed(model, effort.annealed, module._SEED, base, 1, effort.beta_step)
+    active = (14 + found.spins.sum(axis=1)) / 2
+    mean = np.average(active, weights=found.shares)
+    variance = np.average((active - mean) ** 2, weights=found.shares)
+    at_rest = _at_rest(model, 14, effort, base, 1.0)
+    assert variance > 10 and 1 < 500 * found.shares @ found.shares < 400
+    assert at_rest.active == pytest.approx(mean)
+    assert at_rest.active_error == pytest.approx(math.sqrt(variance * np.sum(found.shares**2)))
+    assert abs(mean - (14 + model.means().sum()) / 2) < 4 * at_rest.active_error
+    wider = _at_rest(model, 14, effort, base, 10.0)  # than what the chains show
+    assert wider.active_error == pytest.approx(10 * math.sqrt(np.sum(found.shares**2)))
 
 
 def test_every_part_can_fail_alone():

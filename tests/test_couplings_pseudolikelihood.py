@@ -213,3 +213,13 @@ def test_what_is_not_penalised():
 @pytest.mark.parametrize("prior", ["gaussian", "laplace"])
 def test_a_search_that_ends_is_not_warned_of(prior):
     assert fit_couplings(stats(random_spins(60, 7, seed=1)), 0.4, prior).warnings == ()
+
+
+def test_four_samples_are_enough_to_infer_a_strength():
+    """They hardly show any couplings; three are too few."""
+    rows = np.array([[1, -1, -1], [1, 1, 1], [-1, -1, 1], [-1, 1, 1]])
+    with pytest.warns(bs.exceptions.BoundWarning, match="no couplings"):
+        found = bs.BoltzmannMachine("pseudolikelihood").fit(rows)
+    assert found.gamma_ == 0 and not found.couplings_.any()
+    with pytest.raises(bs.exceptions.InputError, match="needs at least 4 samples: found 3"):
+        bs.BoltzmannMachine("pseudolikelihood").fit(rows[:3])

@@ -2,7 +2,12 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from bayesing.sampling.diagnostics import autocorrelation_time, split_r_hat
+from bayesing.sampling.diagnostics import (
+    autocorrelation_time,
+    log_mean_weight,
+    log_mean_weight_error,
+    split_r_hat,
+)
 
 
 def autoregressive(rho, chains, times, seed=0):
@@ -54,3 +59,14 @@ def test_split_r_hat_follows_its_definition():
     W = np.mean([np.var(half, ddof=1) for half in halves])
     B = 5 * np.var([half.mean() for half in halves], ddof=1)
     assert split_r_hat(x) == pytest.approx(np.sqrt((4 / 5 * W + B / 5) / W))
+
+
+@pytest.mark.parametrize("shift", [0.0, -3.0, 700.0, -800.0])
+def test_the_mean_weight_and_its_error_follow_their_definition(shift):
+    """In units of any size, far beyond what a float holds."""
+    weights = np.array([0.5, 1.0, 3.0, 0.1])
+    logs = np.log(weights) + shift
+    assert log_mean_weight(logs) == pytest.approx(np.log(weights.mean()) + shift, rel=1e-12)
+    error = weights.std(ddof=1) / 2 / weights.mean()
+    assert log_mean_weight_error(logs) == pytest.approx(error, rel=1e-9)
+    assert log_mean_weight_error(logs[:1]) == np.inf

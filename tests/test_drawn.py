@@ -41,6 +41,11 @@ def test_rows_with_the_smallest_keys(monkeypatch):
     assert keys[0] == keys[1] != keys[2] == keys[3] != keys[4]
 
 
+def test_keys_are_the_published_ones():
+    """The first number that SplitMix64 gives for the seeds 0 and 1234567, as its authors and others print them."""
+    assert keys_of(np.array([0, 2 * 1234567])).tolist() == [0xE220A8397B1DCDAF, 6457827717110365317]
+
+
 @pytest.mark.parametrize("pieces", [1, 7, 100, 3000])
 def test_pieces_do_not_matter(pieces):
     rows, whole = PackedSpins.of(numbered(3000)), Drawing()

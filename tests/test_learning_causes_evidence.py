@@ -58,6 +58,14 @@ def test_errors_of_the_difference_are_right():
     assert 0.5 < np.sqrt(np.mean(z**2)) < 1.6 and np.std([each.error for each in found]) < found[0].error / 3
 
 
+def test_a_difference_is_as_precise_as_wanted_if_every_node_is(monkeypatch):
+    """Nodes are told what noise they may have, and their noise adds up by their weights."""
+    monkeypatch.setattr(causes_evidence, "_mean_change", lambda at, dJ, dh, wanted: (0.7, wanted**2))
+    model = random_model(3, 0.5, seed=1)
+    found = difference(model, model, wanted=0.02)
+    assert (found.value, found.error) == pytest.approx((0.7, 0.02))
+
+
 def test_the_same_model_has_the_same_ln_z():
     a = random_model(6, 0.8, seed=1)
     assert difference(a, a) == (0.0, 0.0)

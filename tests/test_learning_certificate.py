@@ -166,6 +166,8 @@ def test_words():
     assert not replace(right, means=1.1).passed and replace(right, means=1.1, noise_means=0.9).passed
     assert not replace(right, pairs=1.1).passed and replace(right, pairs=1.1, noise_pairs=0.9).passed
     assert not replace(right, pairs=1.4, noise_pairs=0.9).passed
+    assert replace(right, pairs=1.4, noise_pairs=0.99).passed  # 1.96 less 0.98: squares, not halves
+    assert replace(right, means=1.4, noise_means=0.99).passed
     assert replace(right, unseen=UNSEEN - 0.01).stays and not replace(right, unseen=5.0).stays
     apart = replace(right, noise_pairs=1.1)
     assert not apart.passed and not apart.agreed and "Chains do not agree" in apart.sentence

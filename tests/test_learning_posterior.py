@@ -71,6 +71,8 @@ def test_gamma_is_where_the_evidence_has_its_maximum():
     drawn = draw_posterior(data, mode, 3, np.random.SeedSequence(0), in_turn, infer=True)
     assert drawn.gamma == pytest.approx(best, rel=0.2) and drawn.bound is None
     assert 0.5 * best < drawn.gamma_error < 1.5 * best  # three couplings: sqrt(2/3) = 0.8 if they were known
+    known = information(mode.metric.at(3 / drawn.gamma))
+    assert drawn.gamma_error == pytest.approx(drawn.gamma / np.sqrt(known))
     assert len(drawn.J) == posterior.DRAWS
 
 

@@ -1,18 +1,22 @@
 """The two methods "likelihood", through the estimators."""
 
+import math
 import threading
 import warnings
 from dataclasses import replace
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
 import pytest
 
 import bayesing as bs
-from bayesing.couplings.likelihood import _unseen
+from bayesing.couplings import CouplingOptions, Strength
+from bayesing.couplings.likelihood import _error_at_zero, _find, _Seeds, _unseen, draws_of, fit_couplings
 from bayesing.learning import posterior
+from bayesing.strength.likelihood import _draws, _mean_coupling
 
-from samples import ENDLESS, FREE, draw_exactly, random_model, random_spins, stats
+from samples import ENDLESS, FREE, draw_exactly, in_turn, random_model, random_spins, stats
 from slow import Posterior, pack
 
 n, N, GAMMA = 8, 250, 0.6
@@ -115,6 +119,14 @@ def test_draws(fitted):
     assert np.sqrt(np.mean(spread**2)) == pytest.approx(1, abs=0.2)
     z = (drawn.couplings.mean(axis=0) - fitted.couplings_)[UPPER] / fitted.coupling_errors_[UPPER]
     assert np.sqrt(np.mean(z**2)) < 0.5
+
+
+def test_draws_of_rows_that_are_worth_less_are_further_from_the_mode():
+    """Of rows that are worth a quarter: the same draws, twice as far in all couplings and fields."""
+    found = fit_couplings(stats(X[:100]), CouplingOptions(strength=Strength(GAMMA), seed=0))
+    plain, wide = (draws_of(found, "likelihood", "gaussian", 3, 0, worth) for worth in (1.0, 0.25))
+    assert wide.couplings - found.matrix == pytest.approx(2 * (plain.couplings - found.matrix))
+    assert wide.fields - found.fields == pytest.approx(2 * (plain.fields - found.fields))
 
 
 def test_draws_of_a_constant_spin_are_those_of_the_prior():
@@ -230,6 +242,25 @@ def test_the_strength_is_that_of_the_couplings():
     assert abs(eb.H_ - 0.2) < 3 * eb.H_error_ + 0.05 and 0 < eb.H_error_ < 0.1
 
 
+def test_the_mean_coupling_is_that_of_all_pairs():
+    """n times the mean of each draw; draws differ, and so would other couplings of the same strength."""
+    k, columns, gamma = 4, 6, 0.3
+    upper = np.triu(np.random.default_rng(0).normal(0.2, 0.5, (5, k, k)), 1)
+    means = columns * upper[:, *np.triu_indices(k, 1)].mean(axis=1)
+    found = _mean_coupling(upper + upper.transpose(0, 2, 1), columns, gamma)
+    assert found == pytest.approx((means.mean(), math.sqrt(means.var() + 2 * gamma / columns)))
+
+
+@pytest.mark.parametrize(("share", "times"), [(0.9, 1), (0.25, 1), (0.125, 2), (0.01, 4), (0.0, 4)])
+def test_data_that_say_little_have_more_draws(share, times):
+    """Up to four times as many; what stands on the diagonal is of no coupling."""
+    lam = 2.0
+    K = np.full((5, 5), (1 - math.sqrt(share)) / lam)
+    np.fill_diagonal(K, 0.0)
+    mode = SimpleNamespace(h=np.zeros(5), metric=SimpleNamespace(lam=lam, K=K))
+    assert _draws(mode) == pytest.approx(times * posterior.DRAWS, abs=1)
+
+
 def test_spins_without_couplings():
     eb = bs.EmpiricalBayes("likelihood").fit(FREE)
     assert eb.J_ < 3 * eb.J_error_ and 0 < eb.J_error_ < 0.5
@@ -242,6 +273,56 @@ def test_couplings_that_vanish():
     with pytest.warns(bs.exceptions.BoundWarning, match="no couplings"):
         bm = machine("auto").fit(ODD["two spins"])
     assert bm.gamma_ == 0 and not bm.couplings_.any() and 0 < bm.coupling_errors_[0, 1] < 0.5
+
+
+def test_the_error_where_couplings_vanish_is_of_the_information_of_all_pairs():
+    """Half the square of N W/n of each pair; what stands on the diagonal is of no pair."""
+    W = np.random.default_rng(0).uniform(0.1, 1.0, (5, 5))
+    W += W.T
+    information = sum((30 * W[i, j] / 7) ** 2 / 2 for i in range(5) for j in range(i))
+    mode = SimpleNamespace(metric=SimpleNamespace(N=30, W=W))
+    assert _error_at_zero(mode, 7) == pytest.approx(information**-0.5)
+
+
+def test_the_strength_of_a_sparse_fit_is_that_of_its_couplings():
+    """n times their mean square, as large as they probably are."""
+    J = np.zeros((8, 8))
+    J[[0, 2, 4], [1, 3, 5]] = 0.6, -0.6, 0.7
+    rows = draw_exactly(bs.IsingModel(J + J.T, 0.2), 500, np.random.default_rng(2)).astype(np.int8)
+    bm = bs.BoltzmannMachine("likelihood", prior="sparse", random_state=0).fit(rows)
+    assert (bm.edge_probabilities_[UPPER] > 0.5).sum() == 3
+    mean_square = np.mean(bm.couplings_[UPPER] ** 2 + bm.coupling_errors_[UPPER] ** 2)
+    assert bm.gamma_ == pytest.approx(8 * mean_square)
+    assert bm.gamma_ == pytest.approx(8 * np.mean(J[UPPER] ** 2), rel=0.3)
+
+
+@pytest.mark.parametrize(
+    ("judged", "searches"),
+    [
+        ([(0.1, True)], 1),
+        ([(4.0, False), (0.1, True)], 2),  # lost, and found at the second try
+        ([(4.0, False), (5.0, False), (0.1, True)], 2),  # lost twice: no more tries, and the better one
+    ],
+)
+def test_a_search_that_is_lost_begins_once_more(monkeypatch, judged, searches):
+    begun, verdicts = [], iter(judged)
+
+    def find_mode(source, gamma, n, seed, run, *more):
+        begun.append(seed)
+        return SimpleNamespace(J=np.zeros((n, n)), h=np.zeros(n), gamma=1.0, settled=True, k=len(begun)), None
+
+    def certify(*arguments):
+        size, agreed = next(verdicts)
+        found = SimpleNamespace(means=size, pairs=size, agreed=agreed, within=lambda errors: size < errors)
+        return found, None
+
+    monkeypatch.setattr("bayesing.learning.mode.find_mode", find_mode)
+    monkeypatch.setattr("bayesing.learning.certificate.certify", certify)
+    source = SimpleNamespace(averaged=lambda J, h, run: None)
+    mode, found, *_ = _find(stats(X), source, GAMMA, None, None, _Seeds.of(0), in_turn)
+    assert len(begun) == len({seed.spawn_key for seed in begun}) == searches
+    assert found.means == min(size for size, _ in judged[:searches])
+    assert mode.k == 1 + [size for size, _ in judged].index(found.means)
 
 
 def test_bursts_are_no_pairwise_model():

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -59,6 +61,24 @@ def test_how_often_a_cause_is_on(fitted):
     gappy = causes_of(bm.answer_, NAMES, stats(with_gaps(X, 0.1)))[0]
     assert gappy.on == pytest.approx(cause.on, abs=0.04) and gappy.on != cause.on
     assert causes_of(bs.BoltzmannMachine("spectral").fit(X).answer_, NAMES, stats(X)) == ()
+
+
+def test_two_causes_have_their_own_loadings():
+    """Of a spin that no cause can have, all is 0, and its sign is anyone's guess."""
+    W = np.array([[0.5, -0.2], [-0.9, 0.4], [0.0, 0.0], [0.1, 0.7]])
+    c, errors = np.array([0.3, -0.6]), np.where(W == 0, 0.0, 0.1)
+    hidden = SimpleNamespace(couplings=W, errors=errors, fields=c, field_errors=np.array([0.05, 0.07]))
+    answer = SimpleNamespace(n_hidden=2, hidden=hidden)
+    X = driven(N=50)[0][:, :4]
+    X[:, 2] = 1
+    causes = causes_of(answer, NAMES[:4], stats(X))
+    for a, (cause, order) in enumerate(zip(causes, ([1, 0, 3, 2], [3, 1, 0, 2]), strict=True)):
+        assert cause.name == f"cause {a + 1}" and {each.name_j for each in cause.loadings} == {cause.name}
+        assert [(each.i, each.j) for each in cause.loadings] == [(i, 4 + a) for i in order]
+        assert [each.J for each in cause.loadings] == W[order, a].tolist()
+        assert (cause.field, cause.field_error) == (c[a], hidden.field_errors[a])
+        assert cause.on == pytest.approx(np.mean(1 / (1 + np.exp(-2 * (X @ W[:, a] + c[a])))))
+        assert cause.loadings[-1].probability == 0.5 and cause.loadings[-2].probability > 0.84
 
 
 def test_missing_cells_are_drawn_and_the_others_stay(fitted):

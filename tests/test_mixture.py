@@ -74,6 +74,8 @@ def test_half_a_new_site():
     assert tau == pytest.approx(2.0) and nu == pytest.approx(1.0)
     tau, nu = mixed((np.array([16.0]), np.array([3.0])), (np.array([1.0]), np.array([-1.0])), 0.25)
     assert tau == pytest.approx(2.0) and nu == pytest.approx(0.0)
+    tau, nu = mixed((np.array([1.0]), np.array([3.0])), (np.array([16.0]), np.array([-1.0])), 0.25)
+    assert tau == pytest.approx(8.0) and nu == pytest.approx(0.0)  # what was before counts for more
 
 
 def test_draws_have_the_moments_of_the_posterior():

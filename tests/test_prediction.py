@@ -141,6 +141,15 @@ def test_moments_of_the_model_by_enumeration_and_by_sampling():
     assert 0.5 < np.mean(z**2) < 1.8 and np.abs(z).max() < 4.5
 
 
+def test_as_many_spins_as_can_be_enumerated_are(monkeypatch):
+    monkeypatch.setattr("bayesing.prediction.MAX_EXACT", 5)
+    sizes = [
+        moments_of_model(random_model(n, J=0.5, seed=1), [], 50, np.random.default_rng(0))[1]
+        for n in (4, 5, 6)
+    ]
+    assert sizes == [math.inf, math.inf, 50]
+
+
 def test_few_groups_hold_all_spins_and_not_too_many_triplets():
     rng = np.random.default_rng(0)
     assert len(tuples_of(groups_of(50, 3, rng), 3)) == math.comb(50, 3)

@@ -15,6 +15,7 @@ from bayesing.weak import (
     _against_law,
     _cumulants,
     _exchangeable,
+    _sum_of_squares,
     _unseen,
     largest_correlation,
     mean_correlation,
@@ -54,6 +55,19 @@ def test_mean_correlation_is_that_of_all_pairs(N):
     expected = c.sum() / math.sqrt((c**2).sum())
     found = mean_correlation(SpinStatistics.of(X))
     assert found == pytest.approx((expected, math.sqrt((c**2).mean())), rel=1e-10)
+
+
+def test_two_spins_have_one_correlation_however_small():
+    X = np.array([[1, 1], [1, 1], [1, 1], [1, -1], [1, -1], [-1, 1], [-1, 1], [-1, -1], [-1, -1]])
+    c = np.corrcoef(X, rowvar=False)[0, 1]
+    assert 0 < c < 0.2
+    assert mean_correlation(SpinStatistics.of(X)) == pytest.approx((1.0, c))
+
+
+def test_squares_of_all_correlations_add_up():
+    X = DENSE[:12]
+    c = np.corrcoef(X[:, np.abs(X.mean(axis=0)) < 1], rowvar=False)
+    assert _sum_of_squares(SpinStatistics.of(X).kept) == pytest.approx((c**2).sum(), rel=1e-5)
 
 
 def test_many_spins_of_few_samples_are_not_made_a_matrix_of(monkeypatch):
