@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
+from scipy.special import gammaln
 from scipy.stats import chi2
 
 import bayesing as bs
@@ -180,3 +181,19 @@ def from_restricted(data, k, gamma, n_spins, seed, run):
 
     first, second = seed.spawn(2)
     return find_causes(data, restricted_start(data, k, first), gamma, n_spins, second, run)
+
+
+def ferromagnet(n, N, beta, seed, H=0.0):
+    """Exact samples of J_ij = beta/n in a field H: the number of active spins first, then which they are."""
+    k = np.arange(n + 1)
+    log_P = (
+        gammaln(n + 1)
+        - gammaln(k + 1)
+        - gammaln(n - k + 1)
+        + beta / (2 * n) * (2 * k - n) ** 2
+        + H * (2 * k - n)
+    )
+    P = np.exp(log_P - log_P.max())
+    rng = np.random.default_rng(seed)
+    active = rng.choice(k, N, p=P / P.sum())
+    return np.where(rng.random((N, n)).argsort(axis=1) < active[:, None], 1, -1).astype(np.int8)

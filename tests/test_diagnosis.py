@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.special import gammaln
 
 import bayesing as bs
 from bayesing.diagnosis import Diagnosis, Phase, Quantity, Reason, diagnose, doubts, is_mean_alone, is_ordered
@@ -14,6 +13,8 @@ from bayesing.moments import SpinMoments
 from bayesing.strength import METHODS, Estimate
 from bayesing.weak import Signs, SpectrumSigns, SumSigns
 from bayesing.words import distrust, regime, sentences, short
+
+from samples import ferromagnet
 
 CALM = Signs(
     n=100,
@@ -184,16 +185,6 @@ def test_an_ordered_state_is_named():
     assert eb.diagnosis_.phase is Phase.ORDERED and eb.regime_.startswith("ordered")
     realised = 40 * sim.couplings[np.triu_indices(40, 1)].mean()
     assert eb.J0_ == pytest.approx(realised, abs=3 * eb.J0_error_)
-
-
-def ferromagnet(n, N, beta, seed):
-    """Exact samples of J_ij = beta/n: the number of active spins first, then which they are."""
-    k = np.arange(n + 1)
-    log_P = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) + beta / (2 * n) * (2 * k - n) ** 2
-    P = np.exp(log_P - log_P.max())
-    rng = np.random.default_rng(seed)
-    active = rng.choice(k, N, p=P / P.sum())
-    return np.where(rng.random((N, n)).argsort(axis=1) < active[:, None], 1, -1).astype(np.int8)
 
 
 @pytest.mark.parametrize("sign", [1, -1])

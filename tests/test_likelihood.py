@@ -16,7 +16,7 @@ from bayesing.couplings.likelihood import _error_at_zero, _find, _Seeds, _unseen
 from bayesing.learning import posterior
 from bayesing.strength.likelihood import _draws, _mean_coupling
 
-from samples import ENDLESS, FREE, draw_exactly, in_turn, random_model, random_spins, stats
+from samples import ENDLESS, FREE, draw_exactly, ferromagnet, in_turn, random_model, random_spins, stats
 from slow import Posterior, pack
 
 n, N, GAMMA = 8, 250, 0.6
@@ -244,11 +244,21 @@ def test_the_strength_is_that_of_the_couplings():
 
 def test_the_mean_coupling_is_that_of_all_pairs():
     """n times the mean of each draw; draws differ, and so would other couplings of the same strength."""
-    k, columns, gamma = 4, 6, 0.3
+    k, columns, gamma = 4, 6, 12.0
     upper = np.triu(np.random.default_rng(0).normal(0.2, 0.5, (5, k, k)), 1)
     means = columns * upper[:, *np.triu_indices(k, 1)].mean(axis=1)
     found = _mean_coupling(upper + upper.transpose(0, 2, 1), columns, gamma)
-    assert found == pytest.approx((means.mean(), math.sqrt(means.var() + 2 * gamma / columns)))
+    share = 1 - means.var() / (2 * gamma / columns)  # of the data in it
+    assert 0.1 < share < 0.9
+    assert found == pytest.approx((means.mean(), math.sqrt(means.var() + 2 * gamma / columns), share))
+
+
+def test_a_mean_that_the_prior_pulls_to_zero_is_said():
+    """Of J0 = 0.5 alone 0.09 is left: couplings look weak, and so the prior of their mean is narrow."""
+    X = ferromagnet(64, 400, 0.5, 0, H=0.1)
+    with pytest.warns(bs.AnotherKindWarning, match='of the say in it. Use method="spectral"'):
+        eb = bs.EmpiricalBayes("likelihood", mean_coupling=True, random_state=0).fit(X)
+    assert eb.J0_ < 0.3 and bs.EmpiricalBayes("spectral", mean_coupling=True).fit(X).J0_ > 0.35
 
 
 @pytest.mark.parametrize(("share", "times"), [(0.9, 1), (0.25, 1), (0.125, 2), (0.01, 4), (0.0, 4)])

@@ -248,3 +248,13 @@ def test_the_error_is_that_of_the_definition_wherever_the_search_begins(n, N):
     for fit in fits:
         assert fit.gamma == pytest.approx(gamma, abs=0.02 * expected)
         assert fit.gamma_error == pytest.approx(expected, rel=0.05)
+
+
+def test_an_error_at_zero_is_finite_where_the_score_rises_there():
+    """Of four samples of three spins; couplings then have errors, too."""
+    X = np.array([[1, -1, -1], [1, 1, 1], [-1, -1, 1], [-1, 1, 1]], np.int8)
+    fit = fit_pseudolikelihood(stats(X))
+    assert fit.gamma == 0 and fit.gamma_error == pytest.approx(2 / 4 * math.sqrt(3 / 2))
+    with pytest.warns(bs.BayesingWarning):
+        bm = bs.BoltzmannMachine("pseudolikelihood").fit(X)
+    assert not bm.couplings_.any() and (bm.coupling_errors_ + np.eye(3) > 0.1).all()

@@ -263,9 +263,14 @@ def fit_pseudolikelihood(
     if bound == 0:  # the slope in gamma, rather than in ln gamma, is finite here
         near = max(1 / stats.N, 2 * LOWEST)
         information = float(slopes.sum() - scores(targets)(math.log(near)).sum() / near) / (near - LOWEST)
+    error = spread / information if information > 0 else math.inf
+    if bound == 0 and math.isinf(
+        error
+    ):  # the score rises at 0: that of couplings of noise alone, 1/sqrt(N) each
+        error = 2 / stats.N * math.sqrt(n / (n - 1))
     return PseudolikelihoodFit(
         gamma=0.0 if bound == 0 else math.exp(peak) * scale,
-        gamma_error=spread / information * scale if information > 0 else math.inf,
+        gamma_error=error * scale,
         H=float(fields.mean()),
         H_error=float(fields.std(ddof=1)) / math.sqrt(k),
         targets=stats.varying[targets],
