@@ -63,7 +63,7 @@ bench: .venv/bench.stamp  ## speed, as ratios within one run
 	$(BIN)/python benchmarks/likelihood.py results/likelihood exact cost
 	$(BIN)/python benchmarks/edges.py results/edges cost
 	$(BIN)/python benchmarks/series.py results/series cost
-	$(BIN)/python benchmarks/scale.py results/scale reading
+	$(BIN)/python benchmarks/scale.py results/scale
 	@echo "all that docs/accuracy.md says, in hours: $(BIN)/python benchmarks/accuracy.py results/accuracy --jobs -1"
 	@echo "  and benchmarks/robustness.py and calibration.py, each with a folder of its own"
 	@echo "all that docs/couplings.md says, in an hour: $(BIN)/python benchmarks/couplings.py results/couplings"

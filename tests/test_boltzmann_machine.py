@@ -314,6 +314,7 @@ def test_errors_are_wider_where_gamma_is_hardly_known(method):
     assert top.error == pytest.approx(free.coupling_errors_[top.i, top.j])
 
 
+@pytest.mark.filterwarnings("ignore::bayesing.CopiesWarning")
 def test_the_largest_gamma_is_said():
     copies = np.repeat(bs.simulate(5, 40, J=0.0, seed=1).spins, 8, axis=1)
     flips = np.random.default_rng(0).random(copies.shape) < 0.02

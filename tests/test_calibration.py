@@ -267,6 +267,7 @@ def test_two_scores_are_of_auto_near_the_spin_glass_and_of_complete_rows(
     assert calibration._two_scores(answer, SimpleNamespace(has_data=True, rows=rows, missing=missing)) == two
 
 
+@pytest.mark.filterwarnings("ignore::bayesing.CopiesWarning")
 def test_near_the_spin_glass_a_pickle_without_data_says_so():
     """The regressions need rows: another statistic would give another interval, and nobody would know."""
     eb = bs.EmpiricalBayes().fit(bs.simulate(30, 60, J=1.3, sampler="temper", seed=2).spins)

@@ -54,7 +54,7 @@ def test_batches_are_all_samples_with_the_same_notes(table, capsys):
 WITHOUT_ROWS = ["auto", *(method.name for method in strength.METHODS if not method.needs_rows)]
 
 
-@pytest.mark.filterwarnings("default::bayesing.BoundWarning")
+@pytest.mark.filterwarnings("default::bayesing.BoundWarning", "default::bayesing.AnotherKindWarning")
 @pytest.mark.parametrize("method", WITHOUT_ROWS)
 def test_fits_in_batches_are_those_of_all_samples(tmp_path, monkeypatch, table, method):
     """Also their notes: of a column that is constant, and of one that is a copy, unless the method cannot take it."""

@@ -50,7 +50,7 @@ def replaced(row, text):
         (
             "x.csv",
             "1,2\n2,2\n1,1\n",
-            r"holds 1 and 2: recode it to 0 and 1 first, for instance by subtracting",
+            r"holds 1 and 2: recode it to 0 and 1 first, 1 for the answer that counts",
         ),
         ("x.csv", "1.0,2.0\n2.0,NA\n1.0,1.0\n", r"holds 1 and 2: recode it to 0 and 1 first"),
         ("x.csv", "t,a,b\n0.1,1,0\n0.2,0,1\n0.3,1,1\n", r"holds 0.1, 0.2, 0.3: .* drop_columns=\[\"t\"\]\."),
