@@ -293,6 +293,7 @@ def test_data_sets_that_got_stuck_are_said_each_time(spins, monkeypatch):
     calibration._cache.clear()
 
 
+@pytest.mark.filterwarnings("ignore::bayesing.AnotherKindWarning")  # of the pull of the prior on J0
 def test_near_the_spin_glass_a_mean_coupling_is_left_out_of_the_score():
     X = bs.simulate(40, 60, J=1.3, J0=0.5, sampler="temper", seed=2).spins
     eb = bs.EmpiricalBayes(mean_coupling=True).fit(X)

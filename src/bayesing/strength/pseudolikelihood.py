@@ -254,7 +254,7 @@ def fit_pseudolikelihood(
     _, _, information = _peak(scores(pilot), math.log(start), step=0.5)
     rough = last[int(pilot[0])][0]  # where the pilots' scores are known, less than 0.02 from their peak
     fall = information * math.exp(2 * rough) * k / len(pilot)  # of the sum of all scores, in ln gamma
-    peak, slopes, information = _peak(scores(targets), rough, step=0.03, fall=fall)
+    peak, slopes, information = _peak(scores(targets), rough, step=0.015, fall=fall)
     fields = np.array([last[i][1].field for i in targets.tolist()])
     # Spins i and j share J_ij and what the data say of it: over all spins this doubles the variance of the sum.
     shared = 1 + (k - 1) / (n - 1)
