@@ -6,6 +6,7 @@ from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from front import Row, grouped
 
@@ -33,11 +34,19 @@ def growth_picture(rows: list[Row], path: Path) -> None:
                 if of == kind:
                     _line(ax, along(here, size), size, what, color=colors[name], label=name)
             ax.set(xscale="log", yscale="log", xlabel=LABELS["size", size])
-            ax.set_ylim(bottom=LEAST[what])
+            ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 4.0)))
+            ax.xaxis.set_major_formatter(StrMethodFormatter("{x:.0f}"))
+            ax.xaxis.set_minor_formatter(NullFormatter())
+            ax.tick_params(axis="x", labelsize="small")
         pair[0].set_title(LABELS["kind", kind])
-        pair[0].legend(fontsize="x-small")
     for ax, what in zip(axes[:, 0], ("seconds", "MiB"), strict=True):
         ax.set_ylabel(LABELS["what", what])
+        ax.autoscale(axis="y")
+        ax.set_ylim(bottom=0.8 * LEAST[what])
+    lines = {line.get_label(): line for ax in axes.flat for line in ax.get_lines()}
+    figure.legend(
+        lines.values(), lines.keys(), loc="outside lower center", ncols=len(lines), fontsize="small"
+    )
     figure.savefig(path, dpi=110)
 
 
