@@ -256,7 +256,7 @@ def test_the_mean_coupling_is_that_of_all_pairs():
 def test_a_mean_that_the_prior_pulls_to_zero_is_said():
     """Of J0 = 0.5 alone 0.09 is left: couplings look weak, and so the prior of their mean is narrow."""
     X = ferromagnet(64, 400, 0.5, 0, H=0.1)
-    with pytest.warns(bs.AnotherKindWarning, match='of the say in it. Use method="spectral"'):
+    with pytest.warns(bs.AnotherKindWarning, match="of the say in it. Closed forms have no such prior"):
         eb = bs.EmpiricalBayes("likelihood", mean_coupling=True, random_state=0).fit(X)
     assert eb.J0_ < 0.3 and bs.EmpiricalBayes("spectral", mean_coupling=True).fit(X).J0_ > 0.35
 

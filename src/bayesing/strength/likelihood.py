@@ -99,13 +99,11 @@ def fit_likelihood(stats: SpinStatistics, options: Options) -> Estimate:
     if options.mean_coupling:
         J0, J0_error, share = _mean_coupling(drawn.J, n, gamma)
         if share < _KNOWN:
-            text = (
-                f"The prior of couplings, whose mean is 0, pulls J0 to 0: the data have {100 * share:.0f}% of the "
-                "say in it. Use ",
-                Setting("method", "spectral"),
-                ", which has no such prior.",
+            said = (
+                f"The prior of couplings, whose mean is 0, pulls J0 to 0: the data have {100 * share:.0f}% of the say "
+                "in it. Closed forms have no such prior."
             )
-            warnings = (*warnings, AnotherKindWarning(*text))
+            warnings = (*warnings, AnotherKindWarning(said))
     gamma = max(gamma - J0**2 / n, 0.0)
     return Estimate(gamma, error, H, H_error, J0, J0_error, bound=drawn.bound, pull=pull, warnings=warnings)
 
