@@ -100,8 +100,8 @@ def fit_likelihood(stats: SpinStatistics, options: Options) -> Estimate:
         J0, J0_error, share = _mean_coupling(drawn.J, n, gamma)
         if share < _KNOWN:
             said = (
-                f"The prior of couplings, whose mean is 0, pulls J0 to 0: the data have {100 * share:.0f}% of the say "
-                "in it. Closed forms have no such prior."
+                f"The prior of couplings, whose mean is 0, pulls J0 to 0: the data have {100 * share:.0f}% of the "
+                "say in it. Closed forms have no such prior."
             )
             warnings = (*warnings, AnotherKindWarning(said))
     gamma = max(gamma - J0**2 / n, 0.0)
