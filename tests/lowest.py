@@ -4,7 +4,7 @@ import re
 import tomllib
 from pathlib import Path
 
-EXTRAS = ("data", "dask", "dev")  # what the tests need; others build the site and run benchmarks
+EXTRAS = ("data", "dask", "network", "dev")  # what the tests need; others build the site and run benchmarks
 OF_THAT_TIME = ("pyparsing==3.2.0",)  # what others need, where its newest version warns of their oldest
 
 
@@ -17,7 +17,7 @@ def lowest(pyproject: str) -> list[str]:
 
 
 def _exact(requirement: str) -> str:
-    found = re.fullmatch(r"([\w-]+)>=([\d.]+)", requirement)
+    found = re.fullmatch(r"([\w-]+)>=([\d.]+)(,<[\d.]+)?", requirement)
     if not found:
         raise ValueError(f"expected a requirement such as numpy>=2.2, found {requirement!r}.")
     return f"{found[1]}=={found[2]}"

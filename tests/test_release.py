@@ -9,6 +9,8 @@ import yaml
 
 import bayesing as bs
 
+from lowest import lowest
+
 ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 WORKFLOW = (ROOT / ".github" / "workflows" / "test.yml").read_text()
@@ -103,3 +105,11 @@ def test_forms_for_issues_are_complete(path):
     assert len(set(names)) == len(names)
     assert all(part["type"] in {"textarea", "input"} and part["attributes"]["label"] for part in form["body"])
     assert any(part.get("validations", {}).get("required") for part in form["body"])
+
+
+def test_every_dependency_of_the_tests_has_a_minimum():
+    exact = lowest((ROOT / "pyproject.toml").read_text("utf-8"))
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    for line in (*PYPROJECT["project"]["dependencies"], *extras["network"], *extras["dev"][1:]):
+        name, least = re.match(r"([\w-]+)>=([\d.]+)", line).groups()
+        assert f"{name}=={least}" in exact
