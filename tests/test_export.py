@@ -251,7 +251,7 @@ def test_common_causes_are_nodes(caused, networkx, tmp_path):
     caused.export(tmp_path / "x.csv")
     assert sum(pair.name_j == "cause 1" for pair, _ in read_couplings(tmp_path / "x.csv")) == 7
     caused.export(tmp_path / "m.csv", matrix=True, encoding="01")
-    assert (pd.read_csv(tmp_path / "m.csv").to_numpy() == 4 * caused.model_.couplings).all()
+    assert (np.loadtxt(tmp_path / "m.csv", delimiter=",", skiprows=1) == 4 * caused.model_.couplings).all()
     assert len(caused.fields()) == 8 and caused.fields("01")[0].error is None
     assert caused.fields()[7].error is not None
     pytest.importorskip("dimod", reason="conversion to dimod's models needs dimod")
@@ -306,7 +306,7 @@ def test_tables_for_zero_and_one(bm, tmp_path):
     bm.export(tmp_path / "x.csv", encoding="01")
     assert [pair.J for pair, _ in read_couplings(tmp_path / "x.csv")] == omega[np.triu_indices(9, 1)].tolist()
     bm.export(tmp_path / "m.csv", encoding="01", matrix=True)
-    assert (pd.read_csv(tmp_path / "m.csv").to_numpy() == omega).all()
+    assert (np.loadtxt(tmp_path / "m.csv", delimiter=",", skiprows=1) == omega).all()
     assert write_fields(tmp_path / "f.csv", Fit.of(bm), Choices(encoding="01")) == "9 thresholds"
     fields = pd.read_csv(tmp_path / "f.csv")
     assert fields.field.to_numpy() == pytest.approx(tau, rel=1e-15) and fields.name[0].startswith("'=")
