@@ -264,9 +264,8 @@ def fit_pseudolikelihood(
         near = max(1 / stats.N, 2 * LOWEST)
         information = float(slopes.sum() - scores(targets)(math.log(near)).sum() / near) / (near - LOWEST)
     error = spread / information if information > 0 else math.inf
-    if bound == 0 and math.isinf(
-        error
-    ):  # the score rises at 0: that of couplings of noise alone, 1/sqrt(N) each
+    if bound == 0 and math.isinf(error):
+        # The score rises at 0. This is the error of gamma where all couplings are noise, of 1/sqrt(N) each.
         error = 2 / stats.N * math.sqrt(n / (n - 1))
     return PseudolikelihoodFit(
         gamma=0.0 if bound == 0 else math.exp(peak) * scale,
